@@ -25,6 +25,8 @@ type Attribute struct {
 	Function  string // that the link leads to
 	Group     bool   // a block whose attributes are judged one by one, not as a whole
 	Why       string // no property sets it, in a sentence; "" if one does
+	PVE       string // entries of a container's configuration that it is read from, without a number, if no property sets it
+	Unset     string // the value of that entry which the provider uses without the attribute
 
 	block bool // whose attributes have rows of their own
 }

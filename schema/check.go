@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stackgen/guest"
 	"stackgen/internal/secret"
 )
 
@@ -288,9 +289,9 @@ func (c *checker) text(n *Node, path string) {
 	}
 }
 
-// CheckVM checks one property of a VM as it would be checked in a spec.
-func CheckVM(key string, n *Node) []Problem {
-	f := find(VMFields, key)
+// CheckProperty checks one property of a guest of a kind as it would be checked in a spec.
+func CheckProperty(kind guest.Kind, key string, n *Node) []Problem {
+	f := FieldOf(kind, key)
 	if f == nil {
 		return []Problem{{Path: key, Severity: SeverityError, Code: CodeUnknownKey, Message: fmt.Sprintf("unknown key %q", key)}}
 	}

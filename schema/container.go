@@ -30,6 +30,11 @@ func (v *VM) Fields() []Field { return Fields(v.Kind) }
 // notShared are properties that both kinds have, in other forms: of the defaults, they are for VMs.
 var notShared = []string{guest.Name, guest.VMID, guest.Template, guest.Networks, guest.OSType, guest.DNS}
 
+// InheritedByContainers reports whether containers inherit a property of the defaults, which VMs have as well.
+func InheritedByContainers(key string) bool {
+	return find(ContainerFields, key) != nil && !slices.Contains(notShared, key)
+}
+
 // defaultContainer has the properties that every container of the stack inherits: of the
 // defaults, those that VMs have as well, and those of defaults.containers.
 func (j *joiner) defaultContainer(root *Node) *Node {
@@ -41,7 +46,7 @@ func (j *joiner) defaultContainer(root *Node) *Node {
 	own := defaults.Get(containersKey)
 	shared := &Node{Pos: defaults.Pos, Shape: ShapeMap}
 	for i, key := range defaults.Keys {
-		if find(ContainerFields, key.Text) != nil && !slices.Contains(notShared, key.Text) {
+		if InheritedByContainers(key.Text) {
 			shared = shared.With(key, defaults.Items[i])
 		}
 	}
@@ -62,6 +67,7 @@ func (e *expander) readContainer(v *VM) {
 	}
 	v.VMID = v.Values.Get(guest.VMID).Int()
 	e.chosenProfile(v)
+	e.adopted(v)
 	e.knownProfile(v)
 	e.placement(v)
 	e.archive(v)
@@ -82,11 +88,16 @@ func (e *expander) readContainer(v *VM) {
 	e.ignoredChanges(v)
 }
 
-// archive completes what a container is made from.
+// archive completes what a container is made from. One that exists already is made from nothing: an archive
+// that it inherits would make another one, and an empty one, where it was deleted.
 func (e *expander) archive(v *VM) {
+	if v.Adopt {
+		v.Values = v.Values.Without(guest.Template, guest.OSType)
+		return
+	}
 	from := v.Values.Get(guest.Template)
 	if from == nil {
-		e.errorPos(v.Pos, v.Path+".template", CodeNoTemplate, "add template: STORAGE:vztmpl/ARCHIVE",
+		e.errorPos(v.Pos, v.Path+".template", CodeNoTemplate, "add template: STORAGE:vztmpl/ARCHIVE, or adopt: {vmid: N} if the container exists",
 			"no archive to make the container from")
 		return
 	}
@@ -133,6 +144,10 @@ func (e *expander) containerNetworks(v *VM) {
 				"networks[%d] has no address, and comes before one that has", without)
 		}
 		v.MACs = append(v.MACs, strings.ToUpper(n.Get(guest.MAC).Str()))
+		if v.Adopt && !n.Has(guest.MAC) {
+			e.errorPos(n.Pos, path, CodeMissingKey, "add the mac that `pct config` shows of it",
+				"networks[%d] lacks the key \"mac\": a container that exists is known by its MAC addresses", i)
+		}
 		out.Items = append(out.Items, n)
 	}
 	if len(out.Items) == 0 {
@@ -187,6 +202,11 @@ func IsAlwaysIgnoredOf(kind guest.Kind, attribute string) bool {
 		return slices.Contains(containerIgnored, attribute)
 	}
 	return IsAlwaysIgnored(attribute)
+}
+
+// ignoresContainer reports whether every profile ignores an attribute of a container, or a block around it.
+func ignoresContainer(hcl string) bool {
+	return slices.ContainsFunc(containerIgnored, func(name string) bool { return inBlock(hcl, strings.ReplaceAll(name, "[0]", "")) })
 }
 
 // For is the profile as it is for guests of a kind: the attributes that it ignores are those of the

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // Type is the type of a field's value.
@@ -158,6 +160,9 @@ func (f *Field) want() string {
 
 // VMField returns the row of a VM's property, or nil.
 func VMField(key string) *Field { return find(VMFields, key) }
+
+// FieldOf returns the row of a property of guests of a kind, or nil.
+func FieldOf(kind guest.Kind, key string) *Field { return find(Fields(kind), key) }
 
 // CreationRows are the properties with one value that act when a VM is created: a change in
 // the spec of a VM that exists changes nothing of it.

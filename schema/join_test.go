@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"stackgen/guest"
 )
 
 const stackHead = "apiVersion: stackgen/v1\nkind: Stack\nname: a\n"
@@ -183,7 +185,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-func TestCheckVM(t *testing.T) {
+func TestCheckProperty(t *testing.T) {
 	for text, want := range map[string]string{
 		"cores: 4":            "",
 		"cores: 0":            "cores takes a whole number from 1 to 1024, but this is 0",
@@ -200,7 +202,7 @@ func TestCheckVM(t *testing.T) {
 			t.Fatal(problems)
 		}
 		got := ""
-		if problems := CheckVM(n.Keys[0].Text, n.Items[0]); len(problems) > 0 {
+		if problems := CheckProperty(guest.VM, n.Keys[0].Text, n.Items[0]); len(problems) > 0 {
 			got = problems[0].Message
 		}
 		if got != want {

@@ -101,7 +101,6 @@ const (
 
 // notOfContainers are words that a container does not have, and what to do.
 var notOfContainers = map[string]string{
-	guest.Adopt:          "a container that exists cannot be adopted: leave it as it is, or make a new one and copy its data",
 	guest.Agent:          "a container has no guest agent: its node knows its addresses",
 	guest.Clone:          archived,
 	guest.CloudInit:      "a container has networks: [{ipv4: ..., gateway: ...}], nameservers, search_domain and ssh_keys",

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // A Part is a part of a VM that the provider reads and that no property sets: a
@@ -57,4 +59,35 @@ var Untouched = []string{
 	"autostart", "bootdisk", "digest", "freeze", "kvm", "localtime", "lock", "meta",
 	"migrate_downtime", "migrate_speed", "parallel", "parent", "reboot", "running-nets-host-mtu", "runningcpu", "runningmachine", "shares", "snaptime",
 	"spice_enhancements", "startdate", "tdf", "template", "unused", "vmgenid", "vmstate", "vmstatestorage",
+}
+
+// An Entry is an entry of a guest's configuration that no property sets.
+type Entry struct {
+	Name string // what it is, in words
+	HCL  string // the attribute that the provider reads it into; "" if it reads none
+	Kept bool   // an import leaves it as it is, and so does every later change
+}
+
+// EntryOf is an entry of a guest of a kind that no property sets, by its key without a number and by its
+// text. known is false if no table has it.
+func EntryOf(kind guest.Kind, key, text string) (e Entry, known bool) {
+	if kind != guest.Container {
+		if slices.Contains(Untouched, key) {
+			return Entry{Kept: true}, true
+		}
+		i := slices.IndexFunc(Unsupported, func(p Part) bool { return p.PVE == key })
+		if i < 0 {
+			return Entry{}, false
+		}
+		return Entry{Name: Unsupported[i].Name, HCL: Unsupported[i].HCL, Kept: Unsupported[i].Ignored()}, true
+	}
+	if slices.Contains(containerUntouched, key) {
+		return Entry{Kept: true}, true
+	}
+	i := slices.IndexFunc(containerAttributes, func(a Attribute) bool { return slices.Contains(strings.Fields(a.PVE), key) })
+	if i < 0 {
+		return Entry{}, false
+	}
+	a := &containerAttributes[i]
+	return Entry{Name: "`" + key + "`", HCL: a.HCL, Kept: ignoresContainer(a.HCL) || a.Unset != "" && text == a.Unset}, true
 }

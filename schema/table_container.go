@@ -17,20 +17,21 @@ var ContainerFields = []Field{
 	{Key: guest.Node, Type: String, Own: true, Format: "node", Creation: true, HCL: "node_name", Change: Creation, Doc: "The node to create the container on. The provider cannot migrate a container, so a later change does nothing."},
 	{Key: guest.Placement, Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node of a new container, once. A strategy that needs the cluster takes nodes that have the archive. VMs and containers count together."},
 	{Key: guest.Pool, Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Creation: true, Change: Creation, Doc: "The pool of the container, at creation only: the provider would replace it. Without it, the stack's `pool`."},
+	{Key: guest.Adopt, Type: Object, Own: true, Whole: true, Creation: true, Fields: adoptFields, Doc: "This container exists already: an apply imports it, and never creates it, also where it was deleted. `networks` has the MAC address of each of its networks; a `template` is not used. Its profile is `adopted` unless `profile` is set."},
 	{Key: guest.Template, Type: String, Format: "archive", HCL: "operating_system.template_file_id", Creation: true, Change: Creation, Doc: "The archive of its root file system, such as local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst. Its node must have it. It acts at creation only."},
 	{Key: guest.OSType, Type: String, Enum: []string{"alpine", "archlinux", "centos", "debian", "devuan", "fedora", "gentoo", "nixos", "opensuse", "ubuntu", "unmanaged"}, HCL: "operating_system.type", PVE: "ostype", Creation: true, Change: Creation, Right: Right{Privilege: ConfigOptions}, Doc: "The distribution, which decides how Proxmox VE sets up network and host name; `unmanaged` is none of that. Without it, the one in the name of the archive. It acts at creation only."},
-	{Key: guest.Unprivileged, Type: Bool, Default: "true", HCL: "unprivileged", PVE: "unprivileged", Change: Replace, Doc: "Root in the container is no root of the node. A change would replace the container, and is refused."},
-	{Key: guest.Profile, Type: String, Own: true, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, or one of `profiles`, whose attributes are those of the same properties."},
-	{Key: guest.OnBoot, Type: Bool, Default: "true", HCL: "start_on_boot", PVE: "onboot", Change: Live, Right: Right{Privilege: ConfigOptions}, Doc: "Start the container when its node starts."},
-	{Key: guest.Started, Type: Bool, Default: "true", Creation: true, HCL: "started", PVE: "status", Change: Power, Doc: "Start the container when it is created. Later, the built-in profiles ignore whether it runs."},
+	{Key: guest.Unprivileged, Type: Bool, Default: "true", HCL: "unprivileged", PVE: "unprivileged", Unset: "false", Change: Replace, Doc: "Root in the container is no root of the node. A change would replace the container, and is refused."},
+	{Key: guest.Profile, Type: String, Own: true, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, `adopted`, or one of `profiles`, whose attributes are those of the same properties."},
+	{Key: guest.OnBoot, Type: Bool, Default: "true", HCL: "start_on_boot", PVE: "onboot", Absent: "false", Unset: "true", Change: Live, Right: Right{Privilege: ConfigOptions}, Doc: "Start the container when its node starts."},
+	{Key: guest.Started, Type: Bool, Default: "true", Creation: true, HCL: "started", PVE: "status", Absent: "false", Unset: "true", Change: Power, Doc: "Start the container when it is created. Later, the built-in profiles ignore whether it runs."},
 	{Key: guest.Restart, Type: Bool, Default: "false", Doc: "An apply may restart the running container for a change that does so in the provider: `memory`, `swap`, `name`, addresses, networks, DNS. Without it, such a change is refused."},
-	{Key: guest.Protection, Type: Bool, HCL: "protection", PVE: "protection", Change: Live, Right: Right{Privilege: ConfigOptions}, Doc: "Proxmox VE's own protection: the server refuses to remove the container or its volumes."},
-	{Key: guest.Cores, Type: Int, Min: 1, Max: 128, Default: "1", HCL: "cpu.cores", PVE: "cores", Unset: "1", ReadAbsent: true, Change: Live, Right: Right{Privilege: ConfigCPU}, Doc: "Cores. Always sent: without a number, Proxmox VE gives all of the node's."},
-	{Key: guest.Memory, Type: Int, Min: 16, Max: 16777216, Default: "512", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Unset: "512", ReadAbsent: true, Change: Restart, Right: Right{Privilege: ConfigMemory}, Doc: "Memory in MiB. The provider restarts a running container for a change."},
-	{Key: guest.Swap, Type: Int, Max: 16777216, Default: "512", HCL: "memory.swap", Unit: "MiB", PVE: "swap", Unset: "0", ReadAbsent: true, Change: Restart, Right: Right{Privilege: ConfigMemory}, Doc: "Swap in MiB. The provider restarts a running container for a change."},
-	{Key: guest.RootFS, Type: Object, Default: "{}", HCL: "disk", Fields: rootfsFields, PVE: "rootfs", Change: Live, Right: Right{Privilege: ConfigDisk}, Doc: "The volume of the root file system."},
+	{Key: guest.Protection, Type: Bool, HCL: "protection", PVE: "protection", Unset: "false", Change: Live, Right: Right{Privilege: ConfigOptions}, Doc: "Proxmox VE's own protection: the server refuses to remove the container or its volumes."},
+	{Key: guest.Cores, Type: Int, Min: 1, Max: 128, Default: "1", HCL: "cpu.cores", PVE: "cores", Varies: true, Unset: "1", ReadAbsent: true, Change: Live, Right: Right{Privilege: ConfigCPU}, Doc: "Cores. Always sent: without a number, Proxmox VE gives all of the node's."},
+	{Key: guest.Memory, Type: Int, Min: 16, Max: 16777216, Default: "512", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Absent: "0", Unset: "512", ReadAbsent: true, Change: Restart, Right: Right{Privilege: ConfigMemory}, Doc: "Memory in MiB. The provider restarts a running container for a change."},
+	{Key: guest.Swap, Type: Int, Max: 16777216, Default: "512", HCL: "memory.swap", Unit: "MiB", PVE: "swap", Implied: "512", Unset: "0", ReadAbsent: true, Change: Restart, Right: Right{Privilege: ConfigMemory}, Doc: "Swap in MiB. The provider restarts a running container for a change."},
+	{Key: guest.RootFS, Type: Object, Default: "{}", HCL: "disk", Fields: rootfsFields, PVE: "rootfs", Unread: []string{"", "file", "volume"}, Change: Live, Right: Right{Privilege: ConfigDisk}, Doc: "The volume of the root file system."},
 	{Key: guest.Mounts, Type: List, Most: 32, Elem: &Field{Type: Object, Fields: mountFields}, HCL: "mount_point", PVE: "mp*", Creation: true, Change: Creation, Right: Right{Privilege: ConfigDisk}, Doc: "Mount points with a volume of their own, mp0 first. They act at creation only, because the provider would replace the container for one more: `preflight` prints the line that adds one to a container that exists."},
-	{Key: guest.Networks, Type: List, Most: 10, Elem: &Field{Type: Object, Fields: containerNetworkFields}, Default: "[{bridge: vmbr0, ipv4: dhcp}]", HCL: "network_interface", PVE: "net*", Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "Network devices, net0 first, with their addresses. The provider restarts a running container for a change."},
+	{Key: guest.Networks, Type: List, Most: 10, Elem: &Field{Type: Object, Fields: containerNetworkFields}, Default: "[{bridge: vmbr0, ipv4: dhcp}]", HCL: "network_interface", PVE: "net*", Unread: []string{"type"}, Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "Network devices, net0 first, with their addresses. The provider restarts a running container for a change."},
 	{Key: guest.Nameservers, Type: List, Elem: &Field{Type: String, Format: "ip"}, HCL: "initialization.dns.servers", PVE: "nameserver", Sep: " ", Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "DNS servers. Without them, those of the node."},
 	{Key: guest.SearchDomain, Type: String, Format: "zone", HCL: "initialization.dns.domain", PVE: "searchdomain", Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "DNS search domain. Without it, that of the node."},
 	{Key: guest.SSHKeys, Type: List, Elem: &Field{Type: String, Format: "text"}, HCL: "initialization.user_account.keys", Creation: true, Change: Creation, Doc: "Public keys of root, or files with public keys, relative to the spec. They act at creation only."},
@@ -57,12 +58,12 @@ var containerNetworkFields = []Field{
 	{Key: guest.Bridge, Type: String, Format: "bridge", Default: "vmbr0", HCL: "bridge", PVE: "bridge", Doc: "Bridge or virtual network."},
 	{Key: guest.VLAN, Type: Int, Min: 1, Max: 4094, HCL: "vlan_id", PVE: "tag", Doc: "VLAN."},
 	{Key: guest.MAC, Type: String, Format: "chosenmac", HCL: "mac_address", As: "upper", PVE: "hwaddr", Doc: "MAC address. Without it, stackgen decides one when it first renders the container, and keeps it in the lock: a container is known by it."},
-	{Key: guest.IPv4, Type: String, Format: "ipv4", Doc: "`dhcp`, or address and prefix length."},
-	{Key: guest.Gateway, Type: String, Format: "gateway", Doc: "IPv4 gateway, inside the address's subnet."},
-	{Key: guest.IPv6, Type: String, Format: "ipv6", Doc: "`dhcp`, `auto`, or address and prefix length."},
-	{Key: guest.Gateway6, Type: String, Format: "gateway6", Doc: "IPv6 gateway, for an `ipv6` with an address."},
+	{Key: guest.IPv4, Type: String, Format: "ipv4", PVE: "ip", Doc: "`dhcp`, or address and prefix length."},
+	{Key: guest.Gateway, Type: String, Format: "gateway", PVE: "gw", Doc: "IPv4 gateway, inside the address's subnet."},
+	{Key: guest.IPv6, Type: String, Format: "ipv6", PVE: "ip6", Doc: "`dhcp`, `auto`, or address and prefix length."},
+	{Key: guest.Gateway6, Type: String, Format: "gateway6", PVE: "gw6", Doc: "IPv6 gateway, for an `ipv6` with an address."},
 	{Key: guest.MTU, Type: Int, Min: 64, Max: 65535, HCL: "mtu", PVE: "mtu", Doc: "MTU."},
-	{Key: guest.Firewall, Type: Bool, Default: "false", HCL: "firewall", PVE: "firewall", Doc: "Apply the container's firewall rules to this device."},
+	{Key: guest.Firewall, Type: Bool, Default: "false", HCL: "firewall", PVE: "firewall", Unset: "false", Doc: "Apply the container's firewall rules to this device."},
 }
 
 var featureFields = []Field{
@@ -73,27 +74,28 @@ var featureFields = []Field{
 // them: a list beside that of the devices.
 var containerAddresses = Field{Key: guest.IPConfigs, Type: List, Elem: &Field{Type: Object, Fields: ipConfigFields}, HCL: "initialization.ip_config", Change: Restart}
 
-// containerAttributes are the attributes of the container resource that no property sets.
+// containerAttributes are the attributes of the container resource that no property sets, with the
+// entries of a configuration that they are read from.
 var containerAttributes = []Attribute{
 	{HCL: "clone", Change: Creation, Why: "A container is made from an archive."},
-	{HCL: "console", Change: Creation, Why: "The provider restarts a running container for a change, also for the first one after an import."},
+	{HCL: "console", PVE: "cmode console tty", Change: Creation, Why: "The provider restarts a running container for a change, also for the first one after an import."},
 	{HCL: "cpu", Change: Live, Group: true},
-	{HCL: "cpu.architecture", Change: Live, Why: "It is that of the archive."},
-	{HCL: "cpu.limit", Change: Live, Why: "It is not part of this version."},
-	{HCL: "cpu.units", Change: Live, Why: "It is not part of this version."},
-	{HCL: "device_passthrough", Change: Restart, Why: "Only root@pam may set it, and no token."},
+	{HCL: "cpu.architecture", PVE: "arch", Unset: "amd64", Change: Live, Why: "It is that of the archive."},
+	{HCL: "cpu.limit", PVE: "cpulimit", Unset: "0", Change: Live, Why: "It is not part of this version."},
+	{HCL: "cpu.units", PVE: "cpuunits", Change: Live, Why: "It is not part of this version."},
+	{HCL: "device_passthrough", PVE: "dev", Change: Restart, Why: "Only root@pam may set it, and no token."},
 	{HCL: "disk.acl", Change: Pending, Why: "It is not part of this version."},
 	{HCL: "disk.mount_options", Change: Restart, Why: "It is not part of this version."},
 	{HCL: "disk.path_in_datastore", Change: Noise, Why: "Proxmox VE names the volume."},
 	{HCL: "disk.quota", Change: Pending, Why: "It is not part of this version."},
 	{HCL: "disk.replicate", Change: Pending, Why: "It is not part of this version."},
-	{HCL: "environment_variables", Change: Restart, Why: "They are not part of this version."},
-	{HCL: "hook_script_file_id", Change: Live, Why: "Only root@pam may set it, and no token."},
+	{HCL: "environment_variables", PVE: "env", Change: Restart, Why: "They are not part of this version."},
+	{HCL: "hook_script_file_id", PVE: "hookscript", Change: Live, Why: "Only root@pam may set it, and no token."},
 	{HCL: "id", Change: Noise, Why: "It is `vmid`."},
-	{HCL: "idmap", Change: Restart, Why: "The provider needs SSH for it."},
+	{HCL: "idmap", PVE: "lxc", Change: Restart, Why: "The provider needs SSH for it."},
 	{HCL: "initialization", Change: Restart, Group: true},
 	{HCL: "initialization.dns", Change: Restart, Group: true},
-	{HCL: "initialization.entrypoint", Change: Restart, Why: "It is not part of this version."},
+	{HCL: "initialization.entrypoint", PVE: "entrypoint", Change: Restart, Why: "It is not part of this version."},
 	{HCL: "initialization.user_account", Change: Creation, Group: true},
 	{HCL: "initialization.user_account.password", Change: Creation, Why: "A spec contains no secrets."},
 	{HCL: "ipv4", Change: Noise, Why: "The provider reads it from the container, for the outputs."},
@@ -110,7 +112,7 @@ var containerAttributes = []Attribute{
 	{HCL: "network_interface.host_managed", Change: Restart, Why: "It is not part of this version."},
 	{HCL: "network_interface.rate_limit", Change: Restart, Why: "It is not part of this version."},
 	{HCL: "operating_system", Change: Creation, Group: true},
-	{HCL: "template", Change: Replace, Why: "A spec has containers; a template is made before it."},
+	{HCL: "template", PVE: "template", Change: Replace, Why: "A spec has containers; a template is made before it."},
 	{HCL: "timeout_clone", Change: ProviderOnly, Why: "It is the provider's."},
 	{HCL: "timeout_create", Change: ProviderOnly, Why: "It is the provider's."},
 	{HCL: "timeout_delete", Change: ProviderOnly, Why: "It is the provider's."},
@@ -118,6 +120,10 @@ var containerAttributes = []Attribute{
 	{HCL: "timeout_update", Change: ProviderOnly, Why: "It is the provider's."},
 	{HCL: "wait_for_ip", Change: ProviderOnly, Why: "The outputs read the address that a container then has."},
 }
+
+// containerUntouched are the other entries of a container's configuration, without a number, as Untouched
+// are those of a VM: the provider does not read them.
+var containerUntouched = []string{"debug", "digest", "lock", "parent", "snapstate", "snaptime", "timezone", "unused"}
 
 // containerIgnored are what every profile ignores of a container, in the order of the module. What
 // acts at the creation only is not read back, or replaces the container, or restarts it.

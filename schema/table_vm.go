@@ -84,7 +84,7 @@ var templateFields = []Field{
 }
 
 var adoptFields = []Field{
-	{Key: guest.VMID, Type: Int, Min: 100, Max: 999999999, Required: true, Doc: "VMID of the existing VM."},
+	{Key: guest.VMID, Type: Int, Min: 100, Max: 999999999, Required: true, Doc: "VMID of the existing VM or container."},
 }
 
 var placementFields = []Field{

@@ -40,16 +40,7 @@ func (v *VM) set(key string, value *Node) {
 func (e *expander) identity(v *VM) {
 	e.chosenProfile(v)
 	v.VMID = v.Values.Get(guest.VMID).Int()
-	if a := v.Values.Get(guest.Adopt); a != nil {
-		v.Adopt = true
-		if own := v.Own.Get(guest.Profile); own == nil {
-			v.Profile = "adopted" // a profile in the defaults is meant for VMs that stackgen creates
-		}
-		if pin := v.Own.Get(guest.VMID); pin != nil && pin.Int() != a.Get(guest.VMID).Int() {
-			e.errorPos(pin.Pos, v.Path+".vmid", CodeVMIDClash, "remove vmid", "vmid is %d, but adopt is %d", pin.Int(), a.Get(guest.VMID).Int())
-		}
-		v.VMID = a.Get(guest.VMID).Int()
-	}
+	e.adopted(v)
 	e.knownProfile(v)
 	v.Clone = v.Values.Get(guest.Clone).Str()
 	t := v.Values.Get(guest.Template)
@@ -62,6 +53,22 @@ func (e *expander) identity(v *VM) {
 	case !v.Adopt:
 		e.errorPos(v.Pos, v.Path+".template", CodeNoTemplate, "add template: VMID, or adopt: {vmid: N} if the VM exists", "no template to clone")
 	}
+}
+
+// adopted reads which guest of the cluster a guest is that exists already.
+func (e *expander) adopted(v *VM) {
+	a := v.Values.Get(guest.Adopt)
+	if a == nil {
+		return
+	}
+	v.Adopt = true
+	if own := v.Own.Get(guest.Profile); own == nil {
+		v.Profile = "adopted" // a profile in the defaults is meant for guests that stackgen creates
+	}
+	if pin := v.Own.Get(guest.VMID); pin != nil && pin.Int() != a.Get(guest.VMID).Int() {
+		e.errorPos(pin.Pos, v.Path+".vmid", CodeVMIDClash, "remove vmid", "vmid is %d, but adopt is %d", pin.Int(), a.Get(guest.VMID).Int())
+	}
+	v.VMID = a.Get(guest.VMID).Int()
 }
 
 // chosenProfile reads the profile of a guest.
@@ -285,8 +292,8 @@ func (e *expander) ignoredChanges(v *VM) {
 		if root == "" && len(f.Fields) > 0 {
 			root = f.Fields[0].Attribute() // its keys are attributes of the VM
 		}
-		named := f.Key == guest.Name && v.Adopt // outputs and records have it
-		if root == "" || named || f.Creation || !p.Ignores(root) || v.Own.Items[i].Off() {
+		known := v.Adopt && (f.Key == guest.Name || f.Key == guest.Networks && v.IsContainer()) // outputs and records have it; it is known by it
+		if root == "" || known || f.Creation || !p.Ignores(root) || v.Own.Items[i].Off() {
 			continue
 		}
 		fix := "remove the key, or choose a profile that does not ignore " + root

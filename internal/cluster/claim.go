@@ -39,7 +39,7 @@ func (inv *Inventory) Claimed(others []lock.Other, g *Guest) *Claim {
 
 // claims reports whether an entry of a lock is a guest.
 func claims(e *lock.VM, g *Guest) bool {
-	is, macs := g.identified(), slices.Clone(e.MACs)
+	is, macs := g.Identified(), slices.Clone(e.MACs)
 	if e.Fingerprint != nil {
 		if e.Fingerprint.UUID != "" && is.UUID != "" {
 			return strings.EqualFold(e.Fingerprint.UUID, is.UUID)

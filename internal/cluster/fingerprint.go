@@ -19,8 +19,8 @@ func (g *Guest) Fingerprint() *lock.Fingerprint {
 	return &lock.Fingerprint{UUID: g.Config.UUID, MACs: slices.Clone(g.Config.MACs)}
 }
 
-// identified returns the UUID and MAC addresses of a guest, as far as they were read.
-func (g *Guest) identified() Identity {
+// Identified returns the UUID and MAC addresses of a guest, as far as they were read.
+func (g *Guest) Identified() Identity {
 	switch {
 	case g.Config != nil:
 		return Identity{UUID: g.Config.UUID, MACs: g.Config.MACs}
@@ -142,7 +142,7 @@ func (r *identity) compare(g *Guest) (agrees, differ []string) {
 	if g.Config == nil {
 		return nil, nil
 	}
-	is := g.identified()
+	is := g.Identified()
 	for _, mac := range r.all {
 		where := strings.Join(r.places(mac), " and ")
 		if hasMAC(is.MACs, mac) {
@@ -213,7 +213,7 @@ type guestIndex struct {
 
 // add adds a guest.
 func (x guestIndex) add(g *Guest) {
-	is := g.identified()
+	is := g.Identified()
 	for _, mac := range is.MACs {
 		x.byMAC[strings.ToUpper(mac)] = append(x.byMAC[strings.ToUpper(mac)], g)
 	}

@@ -89,7 +89,7 @@ func (inv *Inventory) Pool(id string) *Pool {
 func (inv *Inventory) MACs() []string {
 	var out []string
 	for i := range inv.Guests {
-		out = append(out, inv.Guests[i].identified().MACs...)
+		out = append(out, inv.Guests[i].Identified().MACs...)
 	}
 	return out
 }

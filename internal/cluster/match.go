@@ -168,7 +168,7 @@ func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
 	switch {
 	case g.Template && (m.Entry == nil || m.Entry.Image == nil):
 		return IsTemplate
-	case kindOf(m) != cmp.Or(g.Kind, guest.VM):
+	case m.Kind() != cmp.Or(g.Kind, guest.VM):
 		return OtherKind
 	case g.Kind == guest.Container:
 		return decideContainer(m, g)
@@ -208,8 +208,8 @@ func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
 	return ByStateName
 }
 
-// kindOf is the kind of guest that a match is about.
-func kindOf(m *Match) guest.Kind {
+// Kind is the kind of guest that a match is about.
+func (m *Match) Kind() guest.Kind {
 	switch {
 	case m.Entry != nil:
 		return cmp.Or(m.Entry.Kind, guest.VM)
@@ -228,6 +228,8 @@ func decideContainer(m *Match, g *Guest) Why {
 		return Unseen
 	case len(m.Agrees) > 0:
 		return ByIdentity
+	case m.Entry == nil && slices.ContainsFunc(m.VM.MACs, func(mac string) bool { return mac != "" && hasMAC(g.Config.MACs, mac) }):
+		return ByIdentity // a render records what the spec says
 	}
 	return OtherIdentity
 }

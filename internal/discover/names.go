@@ -57,7 +57,7 @@ func (p *proposer) adoptedNames(joined *schema.Project) {
 			name, pattern := m.guest.Name, vmOf(of, m.key).Name
 			m.name = ""
 			switch {
-			case !names[strings.ToLower(name)] && len(schema.CheckVM(guest.Name, text(name))) == 0:
+			case !names[strings.ToLower(name)] && len(schema.CheckProperty(guest.VM, guest.Name, text(name))) == 0:
 			case !names[strings.ToLower(pattern)]:
 				name = pattern
 			default:

@@ -47,6 +47,7 @@ var liveContainerRules = []vmRule{
 	{name: "gone: it has another VMID now", applies: (*subject).containerRestored, judge: (*subject).containerOtherVMID},
 	{name: "gone", applies: (*subject).absentInState, judge: (*subject).gone},
 	{name: "conflict: another guest has its MAC", applies: (*subject).macTaken, judge: (*subject).conflictMAC},
+	{name: "not-found: the spec adopts it", applies: (*subject).adoptsNothing, judge: (*subject).notFoundByAdopt},
 	{name: "not-found: the import file imports it", applies: (*subject).importsNothing, judge: (*subject).notFoundByImport},
 	{name: "busy: not complete", applies: (*subject).incomplete, judge: (*subject).busyIncomplete},
 	{name: "ambiguous", applies: (*subject).nameOfContainers, judge: (*subject).ambiguousContainer},

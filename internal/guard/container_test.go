@@ -55,6 +55,7 @@ func containerCases() []ruleCase {
 		g.Kind, g.Config.MACs = guest.Container, []string{ctMAC}
 		s.Inventory.Guests = append(s.Inventory.Guests, g)
 	}
+	adopts := func(s *scene) { s.spec.Adopt, s.spec.VMID = true, 110 }
 	retired := func(change func(*scene)) func(*scene) {
 		return func(s *scene) {
 			s.retire()
@@ -99,6 +100,13 @@ func containerCases() []ruleCase {
 			s.Inventory.Guests = append(s.Inventory.Guests, g)
 		}, "vmid: 300"},
 		{"cannot-create", nowhere, func(s *scene) { s.entry.Node = "pve9" }, "node: NAME"},
+		{"not-found: the spec adopts it", nowhere, adopts, "adopt: {vmid: N}"},
+		// Nothing else lets one be created that existed before: not an archive that it inherits, not a node that is wrong.
+		{"not-found: the spec adopts it", nowhere, func(s *scene) { adopts(s); s.entry.Node = "pve9" }, "adopt: {vmid: N}"},
+		{"gone", onlyState, adopts, "pct restore 110 BACKUP"},
+		{"adopt", onlyGuest, adopts, ""},
+		{"managed", both, adopts, ""},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { adopts(s); stranger(s) }, `mac: "BC:24:11:FF:FF:FF"`},
 		{"not-found: the import file imports it", nowhere, func(s *scene) {
 			s.Imports = map[tf.Unit]Imports{ctUnit: {schema.GuestAddress(guest.Container, "", "dns"): "pve1/110"}}
 		}, "stackgen import-blocks"},
@@ -266,6 +274,10 @@ func TestContainerPlan(t *testing.T) {
 		{"address removed from the spec", both, permits, tf.ResourceChange{Action: tf.Update,
 			Before: values(512, "initialization", addressed("10.0.0.2/24", "dhcp")), After: values(512, "initialization", addressed("10.0.0.2/24"))}, "managed ok"},
 		{"create", nowhere, nil, tf.ResourceChange{Action: tf.Create, After: values(512)}, ""},
+		{"create of one that existed", nowhere, func(s *scene) { s.spec.Adopt, s.spec.VMID = true, 110 },
+			tf.ResourceChange{Action: tf.Create, After: values(512)}, "not-found stops"},
+		{"create of one that existed and was deleted", onlyState, func(s *scene) { s.spec.Adopt, s.spec.VMID = true, 110 },
+			tf.ResourceChange{Action: tf.Create, After: values(512)}, "gone stops"},
 		{"create with another VMID", nowhere, nil, tf.ResourceChange{Action: tf.Create, After: values(512, "vm_id", 111.0)}, "conflict stops"},
 		{"create of a taken VMID", onlyGuest, func(s *scene) { s.guest().Config.MACs = nil }, tf.ResourceChange{Action: tf.Create, After: values(512)}, "conflict stops"},
 		{"create of one that was moved", both, func(s *scene) { s.guest().Node = "pve2" }, tf.ResourceChange{Action: tf.Create, After: values(512)}, "conflict stops"},

@@ -35,9 +35,8 @@ func (r *Reading) Accept(v *schema.VM, attributes []string) (out []Acceptance, r
 		}
 		return is
 	}
-	for i := range schema.VMFields {
-		f := &schema.VMFields[i]
-		if f.HCL == "" || f.Key == guest.Started || len(entries(schema.VMFields[i:i+1])) == 0 || r.skip[f.Key] {
+	for f := range r.compared() {
+		if f.Key == guest.Started || r.skip[f.Key] {
 			continue
 		}
 		was, is := r.both(f, v)
@@ -48,7 +47,7 @@ func (r *Reading) Accept(v *schema.VM, attributes []string) (out []Acceptance, r
 	}
 	for _, d := range r.unsupported {
 		changes := d.Changes
-		if f := schema.VMField(d.Field); f != nil {
+		if f := schema.FieldOf(r.kind, d.Field); f != nil {
 			changes = []tf.Change{{Path: f.HCL}}
 		}
 		if slices.ContainsFunc(changes, asked) {
@@ -67,8 +66,9 @@ func (r *Reading) Accept(v *schema.VM, attributes []string) (out []Acceptance, r
 func Changed(before, after *schema.VM) []string {
 	c := &comparison{}
 	var out []string
-	for i := range schema.VMFields {
-		f := &schema.VMFields[i]
+	fields := before.Fields()
+	for i := range fields {
+		f := &fields[i]
 		if f.HCL == "" {
 			continue
 		}
@@ -135,7 +135,7 @@ func (r *Reading) accept(c *comparison, f *schema.Field, v *schema.VM, parts []p
 		}
 	}
 	pruned := c.pruned(f, want, is)
-	if problems := schema.CheckVM(f.Key, pruned); len(problems) > 0 {
+	if problems := schema.CheckProperty(r.kind, f.Key, pruned); len(problems) > 0 {
 		a.Reason = problems[0].Message
 		return a
 	}

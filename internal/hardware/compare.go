@@ -3,6 +3,7 @@ package hardware
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -25,12 +26,24 @@ func (r *Reading) Missing(v *schema.VM) []Difference {
 	return r.compare(v, func(attribute string) bool { return attribute == "started" }, true) // a spec says it for the creation only
 }
 
+// compared are the rows of the properties that a configuration has, and of which an apply makes a change.
+func (r *Reading) compared() iter.Seq[*schema.Field] {
+	return func(yield func(*schema.Field) bool) {
+		fields := schema.Fields(r.kind)
+		for i := range fields {
+			f := &fields[i]
+			if f.HCL != "" && len(entries(fields[i:i+1])) > 0 && !schema.IsAlwaysIgnoredOf(r.kind, f.Attribute()) && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
 func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []Difference {
 	c := &comparison{full: full}
 	var out []Difference
-	for i := range schema.VMFields {
-		f := &schema.VMFields[i]
-		if f.HCL == "" || len(entries(schema.VMFields[i:i+1])) == 0 || ignores(f.Attribute()) || r.skip[f.Key] {
+	for f := range r.compared() {
+		if ignores(f.Attribute()) || r.skip[f.Key] {
 			continue
 		}
 		if d, ok := r.difference(c, f, v); ok {
@@ -38,7 +51,7 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 		}
 	}
 	for _, d := range r.unsupported {
-		if f := schema.VMField(d.Field); f != nil {
+		if f := schema.FieldOf(r.kind, d.Field); f != nil {
 			if ignores(f.Attribute()) {
 				continue
 			}
@@ -116,9 +129,9 @@ func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (li
 	value := c.pruned(f, was, is)
 	switch {
 	case f.Key == guest.Pool && was.Str() == "":
-		return "", "the VM is in no pool: add it to the pool of the spec, which must exist"
+		return "", "the " + r.kind.Name() + " is in no pool: add it to the pool of the spec, which must exist"
 	case f.Key == guest.Name && was.Str() == "":
-		return "", "the VM has no name, and a spec always gives one: name it in Proxmox VE first"
+		return "", "the " + r.kind.Name() + " has no name, and a spec always gives one: name it in Proxmox VE first"
 	case was == nil && f.Off:
 		value = &schema.Node{Shape: schema.ShapeBool, Text: "false"}
 	case was == nil && f.Key == guest.VGA:
@@ -126,7 +139,7 @@ func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (li
 	case none(f, was):
 		return "", "remove `" + f.Key + "` from the spec, and from what the VM inherits"
 	}
-	if problems := schema.CheckVM(f.Key, value); len(problems) > 0 {
+	if problems := schema.CheckProperty(r.kind, f.Key, value); len(problems) > 0 {
 		return "", problems[0].Message
 	}
 	return assignment(f, value), ""
@@ -173,8 +186,12 @@ func (c *comparison) pruned(f *schema.Field, n, now *schema.Node) *schema.Node {
 		return nil
 	case n.Shape == schema.ShapeList:
 		out := &schema.Node{Shape: schema.ShapeList}
-		for _, item := range n.Items {
-			out.Items = append(out.Items, c.pruned(f.Elem, item, nil))
+		for i, item := range n.Items {
+			v := c.pruned(f.Elem, item, nil)
+			if f.Key == guest.Networks && v.Get(guest.Interface).Str() == fmt.Sprintf("eth%d", i) { // of a container, without being told
+				v = v.Without(guest.Interface)
+			}
+			out.Items = append(out.Items, v)
 		}
 		return out
 	case n.Shape == schema.ShapeMap:

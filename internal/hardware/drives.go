@@ -25,14 +25,13 @@ func (r *Reading) disks(f *schema.Field) {
 				continue
 			}
 			r.shows[f.Key] = append(r.shows[f.Key], key+"="+r.raw[key])
-			gib := int(d.Size() >> 30) // rounded down, as the provider does
-			if gib < 1 {
+			if d.Size()>>30 < 1 {
 				r.refuse(f.Key, key+"="+r.raw[key],
 					"a spec has disks of whole GiB, and this one has less than one",
 					pve.Pvesh("set", guest.VM.Path(r.node, r.vmid, "resize"), "--disk "+shell.Word(key), "--size 1G"))
 			}
 			e, more := parseAs(f, key, r.raw[key])
-			more = append(more, pve.Option{Name: "interface", Value: key}, pve.Option{Name: "size", Value: strconv.Itoa(gib)})
+			more = append(more, pve.Option{Name: "interface", Value: key})
 			list.Items = append(list.Items, r.entry(f, key, e, more))
 		}
 	}

@@ -2,6 +2,7 @@ package hardware
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackgen/guest"
@@ -24,6 +25,9 @@ func parseAs(f *schema.Field, key, text string) (e, more pve.Entry) {
 
 // networkOptions are the options of a network device with those that its first part has.
 func networkOptions(n pve.NIC) pve.Entry {
+	if n.Model == "" {
+		return n.Options // of a container
+	}
 	e := pve.Entry{{Name: "model", Value: n.Model}}
 	if n.MAC != "" && n.MAC == strings.ToUpper(n.MAC) { // a spec has upper case only, and the provider keeps a MAC that the spec does not set
 		e = append(e, pve.Option{Name: "macaddr", Value: n.MAC})
@@ -33,7 +37,8 @@ func networkOptions(n pve.NIC) pve.Entry {
 
 // volumeOptions are what the volume of a disk says.
 func volumeOptions(d pve.Drive) pve.Entry {
-	e := pve.Entry{{Value: d.File}, {Name: "datastore", Value: d.Storage}}
+	gib := strconv.Itoa(int(d.Size() >> 30)) // rounded down, as the provider does
+	e := pve.Entry{{Value: d.File}, {Name: "datastore", Value: d.Storage}, {Name: "size", Value: gib}}
 	if format := d.Format(); format != "" {
 		e = append(e, pve.Option{Name: "format", Value: format})
 	}

@@ -22,7 +22,7 @@ func (r *Reading) Keep(v *schema.VM, key string, devices []string) []string {
 			list.Items = append(list.Items, d.value)
 		}
 	}
-	if value := (&comparison{}).pruned(f, list, nil); len(schema.CheckVM(key, value)) == 0 {
+	if value := (&comparison{}).pruned(f, list, nil); len(schema.CheckProperty(guest.VM, key, value)) == 0 {
 		return []string{assignment(f, value)}
 	}
 	return nil
@@ -49,7 +49,7 @@ func (r *Reading) WithDisks(v *schema.VM, names []string) []*schema.Node {
 func (r *Reading) Disks(v *schema.VM, disks []*schema.Node) []string {
 	f := schema.VMField(guest.Disks)
 	value := (&comparison{}).pruned(f, &schema.Node{Shape: schema.ShapeList, Items: disks}, nil)
-	if len(disks) == 0 || len(schema.CheckVM(f.Key, value)) > 0 {
+	if len(disks) == 0 || len(schema.CheckProperty(guest.VM, f.Key, value)) > 0 {
 		return nil
 	}
 	out := []string{assignment(f, value)}

@@ -26,6 +26,9 @@ func (r *Reading) refuse(property, config, reason string, commands ...string) {
 // explicit is refuse where the settings write what Proxmox VE uses without the entry.
 func (r *Reading) explicit(property, config, reason string, settings ...cluster.Setting) {
 	r.refuse(property, config, reason, r.SetAll(settings))
+	if r.kind == guest.Container {
+		return // stackgen writes into no container that it does not manage: a person runs the command
+	}
 	last := &r.unsupported[len(r.unsupported)-1]
 	last.Neutral, last.Settings = true, settings
 }
@@ -69,11 +72,24 @@ func (r *Reading) limits() {
 		}
 	}
 	r.numa()
-	if is(guest.Startup, guest.Order, "-1") {
-		r.refuse(guest.Startup, "startup="+r.raw["startup"], "a spec always has an order in startup")
-	}
+	r.notes()
 	if agent := schema.VMField(guest.Agent); is(guest.Agent, guest.Enabled, "false") && !agent.IsDefault(r.values[guest.Agent]) {
 		r.refuse(guest.Agent, "agent="+r.raw["agent"], "a spec has no options of an agent that is off", r.Set("--agent 0"))
+	}
+	if u := FindUnreadable(r.raw); u != nil {
+		r.refuse(u.Property, u.Key+": "+r.raw[u.Key],
+			"the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.Set(u.Options))
+		r.unsupported[len(r.unsupported)-1].Neutral = u.Neutral
+	}
+	if f := r.values[guest.EFI]; f != nil && r.values[guest.BIOS].Str() != "ovmf" {
+		r.refuse(guest.EFI, "efidisk0="+r.raw["efidisk0"], "a spec has an EFI disk only with bios: ovmf")
+	}
+}
+
+// notes refuses texts and an order that a spec cannot say as the guest has them.
+func (r *Reading) notes() {
+	if r.values[guest.Startup].Get(guest.Order).Str() == "-1" {
+		r.refuse(guest.Startup, "startup="+r.raw["startup"], "a spec always has an order in startup")
 	}
 	if text := r.raw["description"]; text != strings.TrimSpace(text) || strings.Contains(text, "\r") {
 		r.refuse(guest.Description, "description", "it begins or ends with blanks, or has Windows line endings, which the provider removes")
@@ -84,14 +100,6 @@ func (r *Reading) limits() {
 				r.Set("--tags", shell.Quote(strings.ToLower(r.raw["tags"]))))
 			break
 		}
-	}
-	if u := FindUnreadable(r.raw); u != nil {
-		r.refuse(u.Property, u.Key+": "+r.raw[u.Key],
-			"the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.Set(u.Options))
-		r.unsupported[len(r.unsupported)-1].Neutral = u.Neutral
-	}
-	if f := r.values[guest.EFI]; f != nil && r.values[guest.BIOS].Str() != "ovmf" {
-		r.refuse(guest.EFI, "efidisk0="+r.raw["efidisk0"], "a spec has an EFI disk only with bios: ovmf")
 	}
 }
 
@@ -116,20 +124,20 @@ func (r *Reading) numa() {
 
 // others notes every entry that no row of the table reads.
 func (r *Reading) others() {
-	known := entries(schema.VMFields)
+	known := entries(schema.Fields(r.kind))
 	for _, key := range slices.SortedFunc(maps.Keys(r.raw), natural.Compare) {
 		text := r.raw[key]
 		name := strings.TrimRight(key, "0123456789")
-		part := slices.IndexFunc(schema.Unsupported, func(p schema.Part) bool { return p.PVE == name })
+		e, listed := schema.EntryOf(r.kind, name, text)
 		switch {
 		case slices.Contains(known, key), name != key && slices.Contains(known, name+"*"), strings.HasPrefix(key, "ipconfig"):
-		case slices.Contains(schema.Untouched, name), hidden(text):
-		case part < 0:
+		case e.Kept, hidden(text): // the guest keeps it
+		case !listed:
 			r.doubt(key+"="+text, "stackgen does not know this entry")
-		case schema.Unsupported[part].Ignored(), strings.TrimSpace(text) == "": // the VM keeps it
+		case strings.TrimSpace(text) == "":
 		default:
-			r.refuse("", key+"="+text, "a spec has no property for "+schema.Unsupported[part].Name)
-			r.unsupported[len(r.unsupported)-1].Changes = []tf.Change{{Path: schema.Unsupported[part].HCL, Was: text, Whole: true}}
+			r.refuse("", key+"="+text, "a spec has no property for "+e.Name)
+			r.unsupported[len(r.unsupported)-1].Changes = []tf.Change{{Path: e.HCL, Was: text, Whole: true}}
 		}
 	}
 }

@@ -11,9 +11,12 @@ import (
 
 // WithoutMACs is the same VM without its MAC addresses: the provider keeps those that a
 // spec does not say, and the lock records them. Only without them several VMs have the
-// same network devices.
+// same network devices. A container keeps them: they say which one it is.
 func (r *Reading) WithoutMACs() *Reading {
 	out := *r
+	if r.kind == guest.Container {
+		return &out
+	}
 	out.values = maps.Clone(r.values)
 	if list := r.values[guest.Networks]; list != nil {
 		next := &schema.Node{Shape: schema.ShapeList}
@@ -40,7 +43,7 @@ func (r *Reading) Own(v *schema.VM) []Own {
 			out = append(out, Own{Difference: d})
 			continue
 		}
-		f := schema.VMField(d.Field)
+		f := schema.FieldOf(r.kind, d.Field)
 		_, is := r.both(f, v)
 		own := Own{Difference: d, Value: short(f, (&comparison{full: true}).pruned(f, r.values[d.Field], nil))}
 		if is != nil {

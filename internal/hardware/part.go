@@ -23,7 +23,7 @@ type part struct {
 
 // below is a part of a part.
 func (p part) below(name string, f *schema.Field) part {
-	return part{name: name, path: p.path + "." + f.HCL, device: p.device, keys: append(slices.Clone(p.keys), f.Key)}
+	return part{name: name, path: p.path + "." + cmp.Or(f.HCL, f.Key), device: p.device, keys: append(slices.Clone(p.keys), f.Key)}
 }
 
 // item are the keys of an element of a list.
@@ -107,7 +107,8 @@ func named(f *schema.Field, list *schema.Node) []device {
 		key := strconv.Itoa(i)
 		name := strings.TrimSuffix(f.PVE, "*") + key
 		for _, sub := range f.Elem.Fields {
-			if at := item.Get(sub.Key); at != nil && (sub.Key == guest.Interface || sub.PVE == schema.Slot) {
+			slot := sub.Key == guest.Interface && f.Key != guest.Networks || sub.PVE == schema.Slot // eth0 is the name that a container has for net0
+			if at := item.Get(sub.Key); at != nil && slot {
 				name, key = at.Text, at.Text
 			}
 		}

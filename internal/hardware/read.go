@@ -16,9 +16,10 @@ import (
 	"stackgen/schema"
 )
 
-// A Reading is a VM's configuration as properties of a spec. A property without
+// A Reading is the configuration of a VM or a container as properties of a spec. A property without
 // a value has nothing that the provider reads.
 type Reading struct {
+	kind        guest.Kind
 	vmid        int
 	node        string
 	raw         map[string]string
@@ -37,9 +38,10 @@ const (
 	entryDrive  = "cloudinit" // datastore and interface of the cloud-init drive
 )
 
-// Read reads a VM's configuration, which must be in the inventory.
+// Read reads the configuration of a guest, which must be in the inventory.
 func Read(g *cluster.Guest) *Reading {
 	r := &Reading{
+		kind:     cmp.Or(g.Kind, guest.VM),
 		vmid:     g.VMID,
 		node:     g.Node,
 		raw:      maps.Clone(g.Config.Raw),
@@ -50,6 +52,10 @@ func Read(g *cluster.Guest) *Reading {
 	}
 	if r.raw == nil {
 		r.raw = map[string]string{}
+	}
+	if r.kind == guest.Container {
+		r.container(g)
+		return r
 	}
 	r.secrets()
 	r.raw[entryStatus] = fmt.Sprint(g.Status == "running")
@@ -83,9 +89,9 @@ func (r *Reading) get(path string) (string, bool) {
 	return text, ok
 }
 
-// Set is the command that sets options of the VM, which are quoted for a shell already.
+// Set is the command that sets options of the guest, which are quoted for a shell already.
 func (r *Reading) Set(options ...string) string {
-	return pve.Pvesh("set", guest.VM.Path(r.node, r.vmid, "config"), options...)
+	return pve.Pvesh("set", r.kind.Path(r.node, r.vmid, "config"), options...)
 }
 
 // SetAll is the command that writes settings.
@@ -116,11 +122,11 @@ func (r *Reading) single(f *schema.Field) {
 	text, ok := r.raw[key]
 	if !ok && f.Implied != "" {
 		settings := []cluster.Setting{{Key: key, Value: f.Implied}}
-		if key == "memory" && r.raw["balloon"] == "" {
+		if key == "memory" && r.kind == guest.VM && r.raw["balloon"] == "" {
 			settings = append(settings, cluster.Setting{Key: "balloon", Value: f.Implied}) // the same as none, and not the provider's default
 		}
 		r.unset(f.Key, key,
-			fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied),
+			fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the %s", f.Key, f.Implied, r.kind.Name()),
 			settings...)
 		return
 	}
@@ -128,7 +134,7 @@ func (r *Reading) single(f *schema.Field) {
 		r.shows[f.Key] = []string{key + "=" + text}
 	}
 	if f.Bare && isOption && ok {
-		r.unknownOptions(key, pve.Parse(text), options(schema.VMFields, key+"/"))
+		r.unknownOptions(key, pve.Parse(text), options(schema.Fields(r.kind), key+"/"))
 	}
 	r.values[f.Key] = value(f, r.get)
 }

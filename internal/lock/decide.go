@@ -186,7 +186,7 @@ func (d *decider) reserveOld() {
 				continue
 			}
 			d.takeVMID(v.Value.VMID, v.Key)
-			for _, mac := range v.Value.recordedMACs() {
+			for _, mac := range v.Value.RecordedMACs() {
 				d.takeMAC(mac, v.Key)
 			}
 		}
@@ -205,7 +205,7 @@ func (d *decider) release(v *VM, holder, heir string) {
 	if d.used[v.VMID] == holder {
 		d.used[v.VMID] = heir
 	}
-	for _, mac := range v.recordedMACs() {
+	for _, mac := range v.RecordedMACs() {
 		if d.usedMACs[mac] == holder {
 			d.usedMACs[mac] = heir
 		}

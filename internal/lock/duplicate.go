@@ -73,7 +73,7 @@ func (d *decider) reserveBefore() {
 		if s := d.before.Stacks.Get(stack); s != nil && s.VMs.Get(key) != nil {
 			v := s.VMs.Get(key)
 			d.used[v.VMID] = cmp.Or(d.used[v.VMID], "what "+name+" was")
-			for _, mac := range v.recordedMACs() {
+			for _, mac := range v.RecordedMACs() {
 				d.takeMAC(mac, "what "+name+" was")
 			}
 		}

@@ -140,8 +140,8 @@ func (v *VM) DecidedMACs() []string {
 	return slices.DeleteFunc(slices.Clone(v.MACs), func(mac string) bool { return mac == "" || mac == schema.AutoMAC })
 }
 
-// recordedMACs are the addresses that were decided for a VM, and those that were seen.
-func (v *VM) recordedMACs() []string {
+// RecordedMACs are the addresses that were decided for a VM, and those that were seen.
+func (v *VM) RecordedMACs() []string {
 	out := v.DecidedMACs()
 	if v.Fingerprint != nil {
 		out = append(out, v.Fingerprint.MACs...)

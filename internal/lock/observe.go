@@ -277,7 +277,7 @@ func (l *Lock) macHolders() macHolders {
 	for i := range l.Stacks {
 		vms := l.Stacks[i].Value.VMs
 		for k := range vms {
-			for _, mac := range vms[k].Value.recordedMACs() {
+			for _, mac := range vms[k].Value.RecordedMACs() {
 				out[mac] = append(out[mac], &vms[k].Value)
 			}
 		}
