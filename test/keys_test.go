@@ -241,7 +241,7 @@ var otherWords = []otherWord{
 	{"internal/outputs/", []string{"var columns", "must()"}, "columns of the outputs"},
 	{"internal/cluster/codec.go", []string{"range"}, "keys of an inventory"},
 	{"internal/report/", []string{"var recordingWords"}, "what was recorded in the lock"},
-	{"internal/", []string{"Count()", "var kinds", "var rows", "var plural", "var kindOrder", "var wordOrder", "Action{}.Word"},
+	{"internal/", []string{"Count()", "var rows", "var plural", "var kindOrder", "var wordOrder", "Action{}.Word"},
 		"words for people"},
 	{"internal/cluster/inventory.go", []string{"return"}, "words for people"},
 	{"internal/lock/member.go", []string{"Replace()"}, "words for people"},

@@ -14,7 +14,7 @@ import (
 	"stackgen/schema"
 )
 
-// choose finds the VMs that get an entry in a spec, by VMID, and notes all others.
+// choose finds the guests that get an entry in a spec, by VMID, and notes all others.
 func (p *proposer) choose() ([]*cluster.Guest, error) {
 	if err := p.exist(); err != nil {
 		return nil, err
@@ -25,16 +25,18 @@ func (p *proposer) choose() ([]*cluster.Guest, error) {
 		g := &p.Inventory.Guests[i]
 		p.count(g)
 		m, owned := owners[g.VMID]
-		owned = owned && isVM(g)
+		owned = owned && !g.Template
 		switch {
+		case owned && m.Kind() != g.Kind:
+			p.left(g, Unclear, Reason{Why: fmt.Sprintf("%s/%s has its VMID, and is a %s: `stackgen preflight` says what to do", m.Stack, m.Key, m.Kind().Name())})
 		case owned && (m.Entry == nil || m.Entry.Status == lock.Live && m.VM != nil):
-			p.out.Count.InSpecs++
+			p.out.Count.add(&p.out.Count.InSpecs, &p.out.Count.ContainersInSpecs, g)
 			p.left(g, InSpec, Reason{Why: "in the spec of " + m.Stack + "/" + m.Key})
 		case owned:
 			p.left(g, Leaving, Reason{Why: "the lock has it as " + m.Stack + "/" + m.Key + ", which no spec has any more"})
 		case !p.Selects(g):
-			if isVM(g) {
-				p.out.Count.Other++
+			if !g.Template {
+				p.out.Count.add(&p.out.Count.Other, &p.out.Count.OtherContainers, g)
 			}
 		case !p.taken(g, namesakes[g.VMID]) && p.fits(g):
 			out = append(out, g)
@@ -65,14 +67,12 @@ func (p *proposer) match() (owners, namesakes map[int]cluster.Match) {
 	return owners, namesakes
 }
 
-func isVM(g *cluster.Guest) bool { return g.Kind == guest.VM && !g.Template }
-
-// taken reports whether a guest is a VM of another project, or may be the VM of a spec whose
+// taken reports whether a guest is one of another project, or may be the one of a spec whose
 // name it has, and notes that.
 func (p *proposer) taken(g *cluster.Guest, namesake cluster.Match) bool {
 	if claim := p.Inventory.Claimed(p.Others, g); claim != nil {
 		p.left(g, Elsewhere, Reason{Why: "another project manages it, as " + claim.String() + ": " +
-			"two projects with one VM change and destroy it without seeing each other. " +
+			"two projects with one " + g.Kind.Name() + " change and destroy it without seeing each other. " +
 			"To move it here, forget it there first: `forgotten: [" + claim.Key + "]`"})
 		return true
 	}
@@ -80,11 +80,18 @@ func (p *proposer) taken(g *cluster.Guest, namesake cluster.Match) bool {
 		return false
 	}
 	at := namesake.Stack + "/" + namesake.Key
-	p.left(g, Unclear, Reason{
-		Why: fmt.Sprintf("it has the name of %s, which no guest is yet: "+
-			"if it is that VM, adopt it; otherwise rename one of the two", at),
-		Commands: []string{fmt.Sprintf("stackgen adopt %s=%d", at, g.VMID)},
-	})
+	r := Reason{Why: fmt.Sprintf("it has the name of %s, which no guest is yet: ", at)}
+	switch {
+	case namesake.Kind() != g.Kind:
+		r.Why += "rename one of the two"
+	case g.Kind == guest.Container:
+		r.Why += fmt.Sprintf("if it is that container, write `adopt: {vmid: %d}` and the MAC addresses of its networks there; "+
+			"otherwise rename one of the two", g.VMID)
+	default:
+		r.Why += "if it is that VM, adopt it; otherwise rename one of the two"
+		r.Commands = []string{fmt.Sprintf("stackgen adopt %s=%d", at, g.VMID)}
+	}
+	p.left(g, Unclear, r)
 	return true
 }
 
@@ -94,9 +101,9 @@ func (p *proposer) exist() error {
 	for _, vmid := range p.VMIDs {
 		switch g := p.Inventory.Guest(vmid); {
 		case g == nil:
-			errs = append(errs, fmt.Errorf("the cluster has no VM %d that can be seen", vmid))
-		case g.Kind == guest.Container:
-			errs = append(errs, fmt.Errorf("%d is a container: discover writes specs for VMs only", vmid))
+			errs = append(errs, fmt.Errorf("the cluster has no guest %d that can be seen", vmid))
+		case g.Template && g.Kind == guest.Container:
+			errs = append(errs, fmt.Errorf("%d is a template of containers: a spec does not manage it", vmid))
 		case g.Template:
 			errs = append(errs, fmt.Errorf("%d is a template: a spec names it as `template: %d`, and does not manage it", vmid, vmid))
 		}
@@ -138,7 +145,7 @@ func (p *proposer) count(g *cluster.Guest) {
 // left notes a guest that gets no spec, if it was asked for.
 func (p *proposer) left(g *cluster.Guest, kind Kind, r Reason) {
 	if p.Selects(g) {
-		p.out.Left = append(p.out.Left, Left{Kind: kind, VMID: g.VMID, Name: g.Name, Node: g.Node, Reason: r})
+		p.out.Left = append(p.out.Left, Left{Kind: kind, Guest: kindName(g), VMID: g.VMID, Name: g.Name, Node: g.Node, Reason: r})
 	}
 }
 
@@ -149,12 +156,12 @@ func (p *proposer) fits(g *cluster.Guest) bool {
 	switch {
 	case g.Template:
 		p.left(g, Template, Reason{Why: "a template"})
-	case g.Kind != guest.VM:
-		p.left(g, Container, Reason{Why: "a container"})
 	case g.Config == nil || len(g.Config.Raw) == 0:
 		p.left(g, Unread, p.unread(g))
 	case !node || (!pool || schema.Reserved(g.Pool)) && g.Pool != "":
 		p.left(g, Unnamable, Reason{Why: "a spec does not accept the name of its node or pool"})
+	case g.Kind == guest.Container:
+		return p.fitsContainer(g)
 	default:
 		r := p.unplannable(g)
 		if r.Why == "" {

@@ -27,23 +27,31 @@ func (s *stack) chooseCommon() {
 	if node := s.commonNode(); node != "" {
 		s.common = append(s.common, line{guest.Node, hardware.Assignment(guest.Node, text(node))})
 	}
-	var managed []*member
-	for _, m := range s.members {
-		if m.managed {
-			managed = append(managed, m)
-		}
+	s.commonOf(guest.VM)
+	if s.noRecords && len(s.of(guest.VM)) > 0 {
+		s.common = append(s.common, line{guest.DNS, "dns: false"})
 	}
-	for i := range schema.VMFields {
-		f := &schema.VMFields[i]
-		if len(managed) < 2 || f.Key == guest.Name || f.Key == guest.Pool || s.level[f.Key] >= none {
+	s.commonOf(guest.Container)
+}
+
+// ofContainers is before the properties of the defaults that only containers have.
+const ofContainers = "containers."
+
+// commonOf chooses the defaults of the guests of a kind.
+func (s *stack) commonOf(kind guest.Kind) {
+	managed := slices.DeleteFunc(s.of(kind), func(m *member) bool { return !m.managed })
+	fields, prefix := schema.Fields(kind), ""
+	if kind == guest.Container {
+		prefix = ofContainers
+	}
+	for i := range fields {
+		f := &fields[i]
+		if len(managed) < 2 || f.Key == guest.Name || f.Key == guest.Pool || s.level[prefix+f.Key] >= none {
 			continue
 		}
-		if l := s.commonLine(f, managed); l != "" {
-			s.common = append(s.common, line{f.Key, l})
+		if l := s.commonLine(f, managed, s.level[prefix+f.Key]); l != "" {
+			s.common = append(s.common, line{prefix + f.Key, l})
 		}
-	}
-	if s.noRecords {
-		s.common = append(s.common, line{guest.DNS, "dns: false"})
 	}
 }
 
@@ -73,7 +81,7 @@ func mostOf(texts []string) (best string, n int) {
 }
 
 // commonLine is the line of the defaults for a property, or empty.
-func (s *stack) commonLine(f *schema.Field, managed []*member) string {
+func (s *stack) commonLine(f *schema.Field, managed []*member, level int) string {
 	var lines []string
 	var values []*schema.Node
 	for _, m := range managed {
@@ -90,7 +98,7 @@ func (s *stack) commonLine(f *schema.Field, managed []*member) string {
 	}
 	maps := slices.DeleteFunc(slices.Clone(values), func(n *schema.Node) bool { return n == nil || n.Shape != schema.ShapeMap })
 	if f.Type == schema.Object && !f.Whole && len(maps) > len(managed)-len(maps) {
-		return s.commonMap(f, maps)
+		return commonMap(f, maps, level)
 	}
 	best, n := mostOf(lines)
 	without := len(lines) - len(slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return l == "" }))
@@ -101,7 +109,7 @@ func (s *stack) commonLine(f *schema.Field, managed []*member) string {
 }
 
 // commonMap is the line with the keys of a map that most of the maps share.
-func (s *stack) commonMap(f *schema.Field, maps []*schema.Node) string {
+func commonMap(f *schema.Field, maps []*schema.Node, level int) string {
 	var parts []string
 	for i := range f.Fields {
 		key := f.Fields[i].Key
@@ -112,7 +120,7 @@ func (s *stack) commonMap(f *schema.Field, maps []*schema.Node) string {
 			}
 		}
 		best, n := mostOf(texts)
-		if n < 2 || 2*n <= len(texts) || s.level[f.Key] == all && len(texts) < len(maps) || ownAddress(best) {
+		if n < 2 || 2*n <= len(texts) || level == all && len(texts) < len(maps) || ownAddress(best) {
 			continue
 		}
 		parts = append(parts, key+": "+best)
@@ -143,11 +151,15 @@ func sum(f *schema.Field, values []*schema.Node) string {
 	return f.Key + ": [" + strings.Join(texts, ", ") + "]"
 }
 
-// without is the line of a VM without the keys of a map that the defaults have with the same
+// without is the line of a guest without the keys of a map that the defaults have with the same
 // value. What is in effect may differ from that: a gateway in the defaults counts only for
 // VMs with an address.
-func (s *stack) without(key, own string) string {
-	i := slices.IndexFunc(s.common, func(l line) bool { return l.key == key })
+func (s *stack) without(m *member, key, own string) string {
+	from := key
+	if m.isContainer() {
+		from = ofContainers + key
+	}
+	i := slices.IndexFunc(s.common, func(l line) bool { return l.key == from })
 	if i < 0 {
 		return own
 	}

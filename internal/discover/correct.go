@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -30,7 +31,10 @@ func (p *proposer) correct(joined *schema.Project, wrong []schema.Problem) error
 	}
 	for _, s := range p.stacks {
 		words := strings.Split(problem.Path, ".")
-		if s.file == problem.File && (len(words) > 2 && s.lower(words[2]) || s.lowerAll()) {
+		if s.file != problem.File {
+			continue
+		}
+		if len(words) > 2 && (words[0] == guest.Container.List() && s.lower(ofContainers+words[2]) || s.lower(words[2])) || s.lowerAll() {
 			return nil
 		}
 	}
@@ -81,6 +85,14 @@ func (s *stack) lowerAll() bool {
 func (s *stack) lowerOnce(key string) bool {
 	s.lowered[key] = s.lowered[key] || s.lower(key)
 	return s.lowered[key]
+}
+
+// lowerFor is lowerOnce for a property of a member: that of the defaults which it inherits.
+func (s *stack) lowerFor(m *member, key string) bool {
+	if !m.isContainer() {
+		return s.lowerOnce(key)
+	}
+	return s.lowerOnce(ofContainers+key) || schema.InheritedByContainers(key) && s.lowerOnce(key)
 }
 
 // lower leaves more of a property to the VMs. It reports whether that was possible.

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
-// A Request says which VMs a person wants in specs.
+// A Request says which VMs and containers a person wants in specs.
 type Request struct {
 	Pools, Tags, Nodes []string // any of each; empty for all
 	VMIDs              []int    // empty for all
@@ -45,7 +46,7 @@ type Input struct {
 	Join func(specs map[string][]byte) (*schema.Project, []schema.Problem, error)
 }
 
-// A Proposal is the specs that the VMs of a cluster need.
+// A Proposal is the specs that the guests of a cluster need.
 type Proposal struct {
 	Count  Count             `json:"count"`
 	Stacks []Stack           `json:"stacks"` // in the order of their names; only those that get a VM
@@ -69,23 +70,36 @@ type Count struct {
 	Templates  int `json:"templates"`
 	InSpecs    int `json:"in_specs"`      // VMs that specs have
 	Other      int `json:"not_asked_for"` // VMs in no spec that were not asked for
+
+	ContainersInSpecs int `json:"containers_in_specs,omitempty"`
+	OtherContainers   int `json:"containers_not_asked_for,omitempty"`
 }
 
-// A Stack is one spec that gets VMs.
+// add counts a guest among VMs or containers.
+func (c *Count) add(vms, containers *int, g *cluster.Guest) {
+	if g.Kind == guest.Container {
+		*containers++
+		return
+	}
+	*vms++
+}
+
+// A Stack is one spec that gets VMs, containers or both.
 type Stack struct {
 	Name      string   `json:"name"`
 	File      string   `json:"file"`
 	New       bool     `json:"new"`
 	Why       string   `json:"why"`                  // pool web; tag web; no pool and no tag
 	NoRecords bool     `json:"no_records,omitempty"` // the stack publishes DNS records, and these VMs have none
-	VMs       []VM     `json:"vms"`                  // by VMID
+	VMs       []VM     `json:"vms"`                  // and containers, by VMID
 	Missing   []string `json:"missing,omitempty"`    // VMs that its spec had before and that do not exist yet: its plan creates them
 	Groups    []string `json:"groups,omitempty"`
 }
 
-// A VM is one VM of a spec that is written.
+// A VM is one VM or container of a spec that is written.
 type VM struct {
 	Key     string   `json:"key"`
+	Kind    string   `json:"kind,omitempty"` // container; empty for a VM
 	VMID    int      `json:"vmid"`
 	Name    string   `json:"name"` // in the cluster
 	Node    string   `json:"node"`
@@ -113,7 +127,6 @@ type Kind string
 
 // The kinds of guests without a spec.
 const (
-	Container Kind = "container"
 	Template  Kind = "template"
 	InSpec    Kind = "in-spec"    // a spec has it
 	Elsewhere Kind = "elsewhere"  // the lock of another project has it
@@ -122,11 +135,14 @@ const (
 	Unread    Kind = "not-read"   // its configuration or agent cannot be read
 	Unfit     Kind = "not-fit"    // every plan of its stack would fail or wait
 	Unnamable Kind = "not-usable" // a spec cannot name its pool or node
+	Locked    Kind = "locked"     // its configuration may be about to change
+	Unknown   Kind = "not-known"  // a container without MAC addresses of its own, by which a spec knows it
 )
 
 // A Left is a guest that gets no spec.
 type Left struct {
 	Kind   Kind   `json:"kind"`
+	Guest  string `json:"guest,omitempty"` // container; empty for a VM
 	VMID   int    `json:"vmid"`
 	Name   string `json:"name"`
 	Node   string `json:"node"`
@@ -135,7 +151,7 @@ type Left struct {
 
 // Blocks reports whether a person has to do something before the guest can be in a spec.
 func (l *Left) Blocks() bool {
-	return slices.Contains([]Kind{Unclear, Unread, Unfit, Unnamable}, l.Kind)
+	return slices.Contains([]Kind{Unclear, Unread, Unfit, Unnamable, Locked, Unknown}, l.Kind)
 }
 
 // A proposer makes a proposal.
@@ -190,7 +206,7 @@ func (p *proposer) collect() {
 		out := Stack{Name: s.name, File: s.file, New: s.existing == nil, Why: s.why, NoRecords: s.noRecords, Missing: p.absent[s.name]}
 		for _, m := range s.members {
 			v := VM{
-				Key: m.key, VMID: m.guest.VMID, Name: m.guest.Name, Node: m.guest.Node,
+				Key: m.key, Kind: kindName(m.guest), VMID: m.guest.VMID, Name: m.guest.Name, Node: m.guest.Node,
 				Managed: m.managed, Reasons: m.reasons, Later: m.later, Pending: pending(m.guest),
 			}
 			if !m.managed && slices.ContainsFunc(m.reasons, func(r Reason) bool { return !r.Neutral }) {
@@ -206,6 +222,14 @@ func (p *proposer) collect() {
 		p.out.Stacks = append(p.out.Stacks, out)
 	}
 	slices.SortFunc(p.out.Stacks, func(a, b Stack) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// kindName is the kind of a guest as a report says it, empty for a VM.
+func kindName(g *cluster.Guest) string {
+	if g.Kind == guest.Container {
+		return g.Kind.Name()
+	}
+	return ""
 }
 
 // defaults are what can be written into the configuration of a VM that only these keep from

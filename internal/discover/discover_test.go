@@ -22,7 +22,9 @@ type world struct {
 	guests []cluster.Guest
 	gaps   []cluster.Gap
 	lock   *lock.Lock
-	joins  int // how often the specs were read
+	others []lock.Other
+	left   map[int]bool // what got no spec
+	joins  int          // how often the specs were read
 }
 
 func (w *world) join(more map[string][]byte) (*schema.Project, []schema.Problem, error) {
@@ -59,7 +61,7 @@ func (w *world) propose(r Request) (*Proposal, error) {
 	if l == nil {
 		l = &lock.Lock{}
 	}
-	return Propose(Input{Request: r, Inventory: w.inventory(), Lock: l, Project: project, Sources: w.specs, Folder: "specs", Join: w.join})
+	return Propose(Input{Request: r, Inventory: w.inventory(), Lock: l, Others: w.others, Project: project, Sources: w.specs, Folder: "specs", Join: w.join})
 }
 
 // add writes the specs of a proposal.
@@ -146,8 +148,29 @@ var entries = map[string][]string{
 	"whatever":    {"", "", "", "1"}, "args": {"", "", "-device x"},
 }
 
-// TestPropertySpecsSayWhatVMsHave makes specs for VMs with all kinds of configurations, and
-// compares what the specs say, read again, with the VMs.
+// containerEntries are those of containers. A MAC address is in each of them where it is written {mac}.
+var containerEntries = map[string][]string{
+	"hostname":   {"", "Web-1", "web", "WEB", "a.b", "vm1", "null"},
+	"onboot":     {"", "0", "1"},
+	"cores":      {"", "1", "2", "200", "x"},
+	"cpulimit":   {"", "0", "1.5"},
+	"cpuunits":   {"", "", "100"},
+	"arch":       {"", "amd64", "arm64"},
+	"memory":     {"", "16", "512", "2048", "4096"},
+	"swap":       {"", "0", "512", "2048"},
+	"ostype":     {"", "debian", "unmanaged"},
+	"rootfs":     {"local-lvm:vm-1-disk-0,size=8G", "tank:subvol-1-disk-0,size=10G", "local-lvm:vm-1-disk-0,size=2252M", "local-lvm:vm-1-disk-0,acl=1,size=8G", "/srv/x,size=0", "local-lvm:vm-1-disk-0", "volume=tank:subvol-1-disk-0,size=1T"},
+	"net0":       {"", "name=eth0,bridge=vmbr0,hwaddr={mac}:00,ip=dhcp,type=veth", "name=eth0,bridge=vmbr0,firewall=1,gw=192.0.2.1,hwaddr={mac}:00,ip=192.0.2.7/24,tag=9,type=veth", "name=wan,bridge=vmbr0,hwaddr={mac}:00,type=veth", "name=eth0,bridge=vmbr0,ip=dhcp", "name=eth0,bridge=vmbr0,hwaddr={mac}:00,ip=manual", "name=eth0,bridge=vmbr0,hwaddr={mac}:00,gw=192.0.3.1,ip=192.0.2.8/24,ip6=auto"},
+	"net1":       {"", "", "name=eth1,bridge=vmbr1,hwaddr={mac}:01,ip=dhcp,mtu=1400", "name=eth0,bridge=vmbr1,hwaddr={mac}:01,ip6=2001:db8::5/64", "name=eth1,bridge=vmbr1,hwaddr={mac}:01,trunks=4-9"},
+	"net2":       {"", "", "name=eth2,bridge=vmbr1,hwaddr={mac}:02,ip=dhcp,rate=5"},
+	"nameserver": {"", "192.0.2.53", "192.0.2.53 192.0.2.54", "192.0.2.53  192.0.2.54", "x"}, "searchdomain": {"", "lab.test", "a.test b.test"},
+	"tags": {"", "a", "a;b", "B;a", "a]b"}, "startup": {"", "order=1", "order=2,up=30", "up=3"}, "unprivileged": {"", "1"}, "protection": {"", "1"},
+	"features": {"", "nesting=1", "nesting=1,mount=nfs"}, "mp0": {"", "", "tank:vm-1-disk-9,mp=/data"}, "dev0": {"", "", "/dev/fuse"}, "tty": {"", "1"},
+	"description": {"", "plain\n", "two\nlines: {x}\n", "\x1b]0;x\x07", " blank ", "\"}, {\" ' \\\n"}, "whatever": {"", "", "", "1"}, "env": {"", "A=(secret)"},
+}
+
+// TestPropertySpecsSayWhatVMsHave makes specs for VMs and containers with all kinds of configurations, and
+// compares what the specs say, read again, with them.
 func TestPropertySpecsSayWhatVMsHave(t *testing.T) {
 	managed, adopted := 0, 0
 	for seed := range uint64(100) {
@@ -169,6 +192,10 @@ func TestPropertySpecsSayWhatVMsHave(t *testing.T) {
 				}
 			}
 			w.add(p)
+			w.left = map[int]bool{}
+			for _, l := range p.Left {
+				w.left[l.VMID] = l.Kind == Unknown || l.Kind == Unfit
+			}
 			a, b := w.compare(seed)
 			managed, adopted = managed+a, adopted+b
 			again, err := w.propose(Request{})
@@ -191,17 +218,23 @@ func TestPropertySpecsSayWhatVMsHave(t *testing.T) {
 
 // random adds guests: some with few unusual entries, some with many.
 func (w *world) random(r *rand.Rand, from, n int) {
-	keys := slices.Sorted(maps.Keys(entries))
 	for i := range n {
-		g := newGuest(from+i, "vm"+fmt.Sprint(r.IntN(9)), "")
+		g, of := newGuest(from+i, "vm"+fmt.Sprint(r.IntN(9)), ""), entries
+		if r.IntN(3) == 0 {
+			g, of = newContainer(from+i, "vm"+fmt.Sprint(r.IntN(9)), ""), containerEntries
+		}
+		keys := slices.Sorted(maps.Keys(of))
 		for range []int{0, 1, 2, 4, 12}[r.IntN(5)] {
 			key := keys[r.IntN(len(keys))]
-			text := strings.ReplaceAll(entries[key][r.IntN(len(entries[key]))], "vm-1-", fmt.Sprintf("vm-%d-", g.VMID))
+			text := strings.NewReplacer("vm-1-", fmt.Sprintf("vm-%d-", g.VMID), "{mac}", fmt.Sprintf("BC:24:11:0E:%02X", g.VMID)).Replace(of[key][r.IntN(len(of[key]))])
 			if g.Config.Raw[key] = text; text == "" {
 				delete(g.Config.Raw, key)
 			}
 		}
-		g.Name = g.Config.Raw["name"]
+		g.Name = g.Config.Raw["name"] + g.Config.Raw["hostname"]
+		if g.Kind == guest.Container {
+			g.Config.MACs = macsOf(g.Config.Raw)
+		}
 		for t := range strings.SplitSeq(g.Config.Raw["tags"], ";") {
 			if t != "" {
 				g.Tags = append(g.Tags, t)
@@ -243,8 +276,9 @@ func (w *world) compare(seed uint64) (managed, adopted int) {
 		}
 	}
 	for _, g := range w.guests {
-		if !seen[g.VMID] && hardware.FindUnreadable(g.Config.Raw) == nil {
-			w.t.Errorf("seed %d: VM %d is in no spec", seed, g.VMID)
+		left := w.left[g.VMID] && g.Kind == guest.Container
+		if !seen[g.VMID] && !left && hardware.FindUnreadable(g.Config.Raw) == nil {
+			w.t.Errorf("seed %d: %s %d is in no spec", seed, g.Kind.Name(), g.VMID)
 		}
 	}
 	return managed, adopted

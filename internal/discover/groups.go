@@ -79,7 +79,7 @@ func (s *stack) candidates() []group {
 func follows(a, b *member) bool {
 	before, m := numberOf(a.key)
 	prefix, n := numberOf(b.key)
-	return a.managed && b.managed && a.guest.Name == a.key && b.guest.Name == b.key &&
+	return a.managed && b.managed && !a.isContainer() && !b.isContainer() && a.guest.Name == a.key && b.guest.Name == b.key &&
 		m > 0 && prefix == before && n == m+1 && slices.Equal(a.own, b.own)
 }
 

@@ -19,23 +19,26 @@ func (p *proposer) key() {
 		}
 		for _, m := range s.members {
 			if m.key == "" || schema.Reserved(m.key) || count[m.key] > 1 || used(m.key) {
-				m.key = numbered(m.key, m.guest.VMID)
+				m.key = m.numbered()
 			}
 		}
 		seen := map[string]bool{}
 		for _, m := range s.members { // web-101 may be a name, too
 			for seen[m.key] || used(m.key) {
-				m.key = numbered(m.key, m.guest.VMID)
+				m.key = m.numbered()
 			}
 			seen[m.key] = true
 		}
 	}
 }
 
-// numbered is a key with a VMID.
-func numbered(key string, vmid int) string {
-	end := fmt.Sprintf("-%d", vmid)
-	if key == "" {
+// numbered is the key of a guest with its VMID.
+func (m *member) numbered() string {
+	end, key := fmt.Sprintf("-%d", m.guest.VMID), m.key
+	switch {
+	case key == "" && m.isContainer():
+		key = "ct"
+	case key == "":
 		key = "vm"
 	}
 	return strings.TrimRight(key[:min(len(key), longest-len(end))], "-") + end

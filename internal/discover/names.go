@@ -29,12 +29,12 @@ func (p *proposer) claim(m *member) {
 	case taken:
 		free := m.key
 		if _, has := p.names[free]; has {
-			free = numbered(m.key, m.guest.VMID)
+			free = m.numbered()
 		}
 		m.adopt(Reason{
 			Config:   "name=" + name,
-			Why:      "another VM of the specs has this name, and names are unique in a project, in upper or lower case: give it another one",
-			Commands: []string{m.reading.Set("--name " + free)},
+			Why:      "another guest of the specs has this name, and names are unique in a project, in upper or lower case: give it another one",
+			Commands: []string{m.reading.Set("--" + schema.FieldOf(m.guest.Kind, guest.Name).PVE + " " + free)},
 		})
 	default:
 		p.names[strings.ToLower(name)] = m
@@ -57,11 +57,11 @@ func (p *proposer) adoptedNames(joined *schema.Project) {
 			name, pattern := m.guest.Name, vmOf(of, m.key).Name
 			m.name = ""
 			switch {
-			case !names[strings.ToLower(name)] && len(schema.CheckProperty(guest.VM, guest.Name, text(name))) == 0:
+			case !names[strings.ToLower(name)] && len(schema.CheckProperty(m.guest.Kind, guest.Name, text(name))) == 0:
 			case !names[strings.ToLower(pattern)]:
 				name = pattern
 			default:
-				name = numbered(m.key, m.guest.VMID)
+				name = m.numbered()
 			}
 			if names[strings.ToLower(name)] = true; name != pattern {
 				m.name = name

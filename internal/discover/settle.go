@@ -170,12 +170,12 @@ func (s *stack) addOwn(m *member, own []hardware.Own) bool {
 		switch {
 		case o.Later:
 		case o.Line == "" || o.Reason != "":
-			if !s.lowerOnce(o.Field) {
+			if !s.lowerFor(m, o.Field) {
 				m.adopt(Reason{Config: o.Config, Why: o.Reason, Commands: o.Commands})
 			}
 			all = false
 		default:
-			if text := s.without(o.Field, o.Line); text != "" {
+			if text := s.without(m, o.Field, o.Line); text != "" {
 				m.own = append(m.own, line{o.Field, text})
 			}
 		}
@@ -188,7 +188,7 @@ func (s *stack) addOwn(m *member, own []hardware.Own) bool {
 func (p *proposer) verify(joined *schema.Project) bool {
 	wrong := p.wrong(joined)
 	for _, w := range wrong {
-		if !w.stack.lowerOnce(w.field) {
+		if !w.stack.lowerFor(w.member, w.field) {
 			w.member.adopt(w.reason)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/hardware"
 	"stackgen/internal/natural"
@@ -32,7 +33,7 @@ type stack struct {
 // A line is one property.
 type line struct{ key, text string }
 
-// A member is one VM of a stack.
+// A member is one VM or container of a stack.
 type member struct {
 	guest   *cluster.Guest
 	reading *hardware.Reading
@@ -78,8 +79,8 @@ func (p *proposer) assign(guests []*cluster.Guest) error {
 
 func (p *proposer) add(g *cluster.Guest, s *stack) error {
 	if l := p.Lock.Stacks.Get(s.name); s.existing != nil && l != nil && p.Inventory.Compare(l.Cluster) != cluster.SameCluster {
-		return fmt.Errorf("stack %s would get VM %d, but %s may not be the cluster that the lock records for it; see `stackgen preflight`",
-			s.name, g.VMID, p.Inventory.Endpoint)
+		return fmt.Errorf("stack %s would get %s %d, but %s may not be the cluster that the lock records for it; see `stackgen preflight`",
+			s.name, g.Kind.Name(), g.VMID, p.Inventory.Endpoint)
 	}
 	m := &member{guest: g, reading: hardware.Read(g).WithoutMACs().WithDriveOptions(p.storageType), managed: true}
 	if g.Lock != "" {
@@ -98,6 +99,8 @@ func (p *proposer) storageType(id string) string {
 	}
 	return ""
 }
+
+func (m *member) isContainer() bool { return m.guest.Kind == guest.Container }
 
 // adopt leaves the VM as it is, for a reason.
 func (m *member) adopt(r Reason) { m.managed, m.reasons = false, append(m.reasons, r) }
@@ -156,7 +159,7 @@ func (p *proposer) restStack() (*stack, error) {
 		}
 		for _, s := range p.Project.Stacks {
 			if s.Name == name && (s.Kind != schema.KindStack || s.Pool != nil) {
-				return nil, fmt.Errorf("--stack %s: that stack is a class, or has a pool that the VMs would join; choose another name", name)
+				return nil, fmt.Errorf("--stack %s: that stack is a class, or has a pool that the guests would join; choose another name", name)
 			}
 		}
 		return p.namedStack(name, why), nil

@@ -40,7 +40,7 @@ const labSpec = "apiVersion: stackgen/v1\nkind: Stack\nname: lab\nvmids: 900-999
 
 // TestChoice covers which VMs get an entry, in which spec, and with which key.
 func TestChoice(t *testing.T) {
-	container := cluster.Guest{VMID: 300, Node: "pve1", Kind: guest.Container, Name: "dns"}
+	container := cluster.Guest{VMID: 300, Node: "pve1", Kind: guest.Container, Template: true, Name: "dns"}
 	template := cluster.Guest{VMID: 301, Node: "pve1", Kind: guest.VM, Template: true, Name: "base"}
 	unread := cluster.Guest{VMID: 302, Node: "pve3", Kind: guest.VM, Name: "far", Status: cluster.StatusUnknown}
 	silent := newGuest(303, "nas", "agent: 1")
@@ -72,7 +72,7 @@ func TestChoice(t *testing.T) {
 		{name: "a pool that a spec has", specs: labSpec + "pool: {id: p}\nvms:\n  a: {adopt: {vmid: 100}}\n", guests: []cluster.Guest{in("p", newGuest(101, "b", "")), newGuest(102, "c", "")},
 			want: "specs/lab.yaml b; specs/lab-2.yaml c"},
 		{name: "a class has the name", specs: "apiVersion: stackgen/v1\nkind: Class\nname: lab\nvmids: 900-999\ntemplate: 9000\ndefaults: {node: pve1}\nstudents: {count: 1}\n", guests: []cluster.Guest{newGuest(102, "c", "")}, want: "specs/lab-2.yaml c"},
-		{name: "others", guests: []cluster.Guest{container, template, unread, silent, mute, locked}, want: "specs/lab.yaml busy!; container 300; template 301; not-read 302; not-fit 303; not-fit 305"},
+		{name: "others", guests: []cluster.Guest{container, template, unread, silent, mute, locked}, want: "specs/lab.yaml busy!; template 300; template 301; not-read 302; not-fit 303; not-fit 305"},
 		{name: "a pool that no spec can name", guests: []cluster.Guest{in("null", newGuest(100, "a", "")), newGuest(101, "b", "")}, want: "specs/lab.yaml b; not-usable 100"},
 		{name: "names that differ in their case", guests: []cluster.Guest{in("p", newGuest(100, "web", "")), in("q", newGuest(101, "Web", "")), in("r", newGuest(102, "WEB", ""))}, want: "specs/p.yaml web; specs/q.yaml web!; specs/r.yaml web!"},
 		{name: "an address that a later spec has", specs: labSpec + "vms:\n  v: {cloud_init: {ipv4: 192.0.2.5/24, gateway: 192.0.2.1}}\n",
@@ -107,14 +107,14 @@ func TestChoice(t *testing.T) {
 
 // TestRefusals covers requests that cannot be met as a whole.
 func TestRefusals(t *testing.T) {
-	w := &world{t: t, guests: []cluster.Guest{newGuest(100, "a", ""), {VMID: 300, Kind: guest.Container}, {VMID: 301, Kind: guest.VM, Template: true}},
+	w := &world{t: t, guests: []cluster.Guest{newGuest(100, "a", ""), {VMID: 300, Kind: guest.Container, Template: true}, {VMID: 301, Kind: guest.VM, Template: true}},
 		specs: map[string][]byte{"specs/lab.yaml": []byte(labSpec + "pool: {id: p}\n")}}
 	for _, c := range []struct {
 		request Request
 		want    string
 	}{
-		{Request{VMIDs: []int{99}}, "no VM 99"},
-		{Request{VMIDs: []int{300}}, "a container"},
+		{Request{VMIDs: []int{99}}, "no guest 99"},
+		{Request{VMIDs: []int{300}}, "300 is a template of containers"},
 		{Request{VMIDs: []int{301}}, "a template"},
 		{Request{Pools: []string{"p", "typo"}}, "--pool typo: the cluster has no such pool"},
 		{Request{Nodes: []string{"pve9"}}, "--node pve9: the cluster has no such node"},

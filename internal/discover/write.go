@@ -19,13 +19,16 @@ func (p *proposer) files(at stage) (map[string][]byte, error) {
 			out[s.file] = []byte(s.text(at))
 			continue
 		}
-		var vms []edit.NewVM
-		for _, m := range s.members {
-			vms = append(vms, s.entry(m, at))
-		}
-		body, err := edit.AddVMs(p.Sources[s.file], vms)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.file, err)
+		body := p.Sources[s.file]
+		for _, kind := range guest.Kinds() {
+			var entries []edit.NewVM
+			for _, m := range s.of(kind) {
+				entries = append(entries, s.entry(m, at))
+			}
+			var err error
+			if body, err = edit.AddVMs(body, kind.List(), entries); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.file, err)
+			}
 		}
 		out[s.file] = body
 	}
@@ -35,7 +38,14 @@ func (p *proposer) files(at stage) (map[string][]byte, error) {
 // text is a new spec.
 func (s *stack) text(at stage) string {
 	var out strings.Builder
-	out.WriteString("# VMs that existed before this spec. `stackgen discover` wrote it; edit it as you like.\n")
+	var kinds []string
+	for _, kind := range guest.Kinds() {
+		if len(s.of(kind)) > 0 {
+			kinds = append(kinds, kind.Name()+"s")
+		}
+	}
+	what := strings.Join(kinds, " and ")
+	out.WriteString("# " + strings.ToUpper(what[:1]) + what[1:] + " that existed before this spec. `stackgen discover` wrote it; edit it as you like.\n")
 	fmt.Fprintf(&out, "apiVersion: %s\nkind: %s\nname: %s\n", schema.APIVersion, schema.KindStack, hardware.Text(s.name))
 	if s.pool != "" {
 		fmt.Fprintf(&out, "pool: {id: %s}\n", hardware.Text(s.pool))
@@ -43,27 +53,46 @@ func (s *stack) text(at stage) string {
 	out.WriteString("naming: {pattern: \"{key}\"}\n\n")
 	if len(s.common) > 0 {
 		out.WriteString("defaults:\n")
+		var containers []string
 		for _, l := range s.common {
+			if strings.HasPrefix(l.key, ofContainers) {
+				containers = append(containers, l.text)
+				continue
+			}
 			out.WriteString(edit.Fill("  ", l.text) + "\n")
+		}
+		if len(containers) > 0 {
+			out.WriteString(edit.Fill("  ", guest.Container.List()+": {"+strings.Join(containers, ", ")+"}") + "\n")
 		}
 		out.WriteString("\n")
 	}
 	s.writeGroups(&out, at)
-	head := "vms:\n"
-	for _, m := range s.members {
-		if !s.grouped(m) || at == bare {
-			out.WriteString(head + s.entry(m, at).Entry("  ") + "\n")
-			head = ""
+	end := ""
+	for _, kind := range guest.Kinds() {
+		head := end + kind.List() + ":\n"
+		for _, m := range s.of(kind) {
+			if !s.grouped(m) || at == bare {
+				out.WriteString(head + s.entry(m, at).Entry("  ") + "\n")
+				head, end = "", "\n"
+			}
 		}
 	}
 	return out.String()
 }
 
-// entry is the entry of a VM.
+// of are the members of a kind.
+func (s *stack) of(kind guest.Kind) []*member {
+	return slices.DeleteFunc(slices.Clone(s.members), func(m *member) bool { return m.isContainer() != (kind == guest.Container) })
+}
+
+// entry is the entry of a VM or container.
 func (s *stack) entry(m *member, at stage) edit.NewVM {
 	out := edit.NewVM{Key: hardware.Text(m.key), Lines: []string{fmt.Sprintf("adopt: {vmid: %d}", m.guest.VMID)}}
 	if m.managed {
 		out.Lines = append(out.Lines, "profile: default")
+	}
+	if m.isContainer() && !slices.ContainsFunc(m.own, func(l line) bool { return l.key == guest.Networks }) {
+		out.Lines = append(out.Lines, m.macs())
 	}
 	if at == bare {
 		return out
@@ -74,8 +103,18 @@ func (s *stack) entry(m *member, at stage) edit.NewVM {
 	for _, l := range m.own {
 		out.Lines = append(out.Lines, l.text)
 	}
-	if s.noRecords && s.existing != nil && !slices.ContainsFunc(m.own, func(l line) bool { return l.key == guest.DNS }) {
+	if s.noRecords && (s.existing != nil || m.isContainer()) && !slices.ContainsFunc(m.own, func(l line) bool { return l.key == guest.DNS }) {
 		out.Lines = append(out.Lines, "dns: false")
 	}
 	return out
+}
+
+// macs is the line of the networks of a container that says by which MAC addresses it is known, and
+// nothing else of them.
+func (m *member) macs() string {
+	var items []string
+	for _, mac := range m.guest.Config.MACs {
+		items = append(items, "{mac: "+hardware.Text(mac)+"}")
+	}
+	return guest.Networks + ": [" + strings.Join(items, ", ") + "]"
 }

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A NewVM is the entry of a VM that a spec does not have yet: its key, and its properties
+// A NewVM is the entry of a VM or container that a spec does not have yet: its key, and its properties
 // as lines of YAML.
 type NewVM struct {
 	Key   string
@@ -86,8 +86,9 @@ func itemsOf(text string) []string {
 	return out
 }
 
-// AddVMs adds entries below the last VM of a spec. It makes all changes or none.
-func AddVMs(src []byte, vms []NewVM) ([]byte, error) {
+// AddVMs adds entries below the last one of a list of a spec, vms or containers. It makes all changes
+// or none.
+func AddVMs(src []byte, list string, vms []NewVM) ([]byte, error) {
 	if len(vms) == 0 {
 		return src, nil
 	}
@@ -99,13 +100,13 @@ func AddVMs(src []byte, vms []NewVM) ([]byte, error) {
 		return nil, errors.New("it holds no document")
 	}
 	e := &editor{src: src, lines: lineStarts(src)}
-	key, value := entry(doc.Content[0], "vms")
+	key, value := entry(doc.Content[0], list)
 	var err error
 	switch {
 	case doc.Content[0].Style&yaml.FlowStyle != 0:
 		err = errForm
 	case key == nil:
-		e.insertText(e.endBelow(len(e.lines)), "vms:\n"+entries(vms, "  "))
+		e.insertText(e.endBelow(len(e.lines)), list+":\n"+entries(vms, "  "))
 	case key.Column > 1:
 		err = errForm
 	case value.Kind == yaml.MappingNode && value.Style&yaml.FlowStyle == 0 && value.Anchor == "":
@@ -120,7 +121,7 @@ func AddVMs(src []byte, vms []NewVM) ([]byte, error) {
 		err = e.fillVMs(key, value, vms)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("vms: %w", err)
+		return nil, fmt.Errorf("%s: %w", list, err)
 	}
 	return e.apply(), nil
 }
@@ -134,7 +135,7 @@ func entries(vms []NewVM, indent string) string {
 	return out.String()
 }
 
-// addBelow adds entries to a map whose VMs are on lines of their own.
+// addBelow adds entries to a map whose entries are on lines of their own.
 func (e *editor) addBelow(key, value *yaml.Node, vms []NewVM) error {
 	first := value.Content[0]
 	begin, err := e.offset(first)
@@ -143,13 +144,13 @@ func (e *editor) addBelow(key, value *yaml.Node, vms []NewVM) error {
 	}
 	indent := string(e.src[e.lines[first.Line-1]:begin])
 	if first.Line <= key.Line || indent == "" || strings.Trim(indent, " ") != "" {
-		return errors.New("its VMs are not on lines of their own, indented by spaces")
+		return errors.New("its entries are not on lines of their own, indented by spaces")
 	}
 	e.insertText(e.endBelow(key.Line), entries(vms, indent))
 	return nil
 }
 
-// fillVMs gives VMs to `vms:`, `vms: {}` or `vms: null`.
+// fillVMs gives entries to a list without any: `vms:`, `vms: {}` or `vms: null`.
 func (e *editor) fillVMs(key, value *yaml.Node, vms []NewVM) error {
 	from, err := e.offset(key)
 	if err != nil {

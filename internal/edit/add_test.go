@@ -26,14 +26,14 @@ func TestAddVMs(t *testing.T) {
 		{"missing", "name: x\ngroups:\n  c: {count: 1}\n", "name: x\ngroups:\n  c: {count: 1}\nvms:\n  b: {cores: 2}\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := AddVMs([]byte(c.src), one)
+			got, err := AddVMs([]byte(c.src), "vms", one)
 			if err != nil || string(got) != c.want {
 				t.Errorf("got %v\n%s\nwant\n%s", err, got, c.want)
 			}
 		})
 	}
 	for _, src := range []string{"", "x", "{vms: {}}\n", "x: &x {a: {}}\nvms: *x\n", "vms: &v {}\n", "vms: [a]\n", "vms: {\n"} {
-		if got, err := AddVMs([]byte(src), one); err == nil {
+		if got, err := AddVMs([]byte(src), "vms", one); err == nil {
 			t.Errorf("%q: %s", src, got)
 		}
 	}

@@ -221,17 +221,18 @@ func (r *reader) findMoved(listed map[int]bool) {
 }
 
 // candidates returns, by VMID, the guests whose configuration must be read: VMs
-// and containers that may belong to the project, wanted templates, and containers
-// whose name the list does not have yet.
+// and containers that may belong to the project or are wanted, wanted templates, and
+// containers whose name the list does not have yet.
 func (r *reader) candidates() []*cluster.Guest {
 	var out []*cluster.Guest
 	for _, g := range r.guests {
 		if n := r.inv.Node(g.Node); n == nil || !n.Online {
 			continue
 		}
-		ours := r.vmids[g.VMID] || r.names[strings.ToLower(g.Name)] || r.wanted.Further != nil && r.wanted.Further(g)
+		further := r.wanted.Further != nil && r.wanted.Further(g)
+		ours := r.vmids[g.VMID] || r.names[strings.ToLower(g.Name)] || further
 		switch {
-		case g.Kind == guest.Container && !g.Template && (g.Name == "" || r.vmids[g.VMID]),
+		case g.Kind == guest.Container && !g.Template && (g.Name == "" || r.vmids[g.VMID] || further),
 			g.Kind == guest.VM && !g.Template && (ours || g.Name == ""),
 			g.Template && g.Kind == guest.VM && r.wanted.EveryTemplate,
 			g.Template && (slices.Contains(r.wanted.Templates, g.Name) || slices.Contains(r.wanted.Templates, strconv.Itoa(g.VMID))):

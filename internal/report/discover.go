@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/discover"
 	"stackgen/internal/finding"
@@ -114,26 +115,26 @@ func (r *Discover) text(w io.Writer, o Options) {
 	vms, _ := r.vms()
 	switch {
 	case len(vms) > 0:
-		fmt.Fprintf(w, "%s in no spec: %s, %s\n", Count(len(vms), "VM"), Count(len(r.Changes), "spec"), Count(r.Lines, "line"))
+		fmt.Fprintf(w, "%s in no spec: %s, %s\n", guestsOf(vms), Count(len(r.Changes), "spec"), Count(r.Lines, "line"))
 		if len(r.Start) > 0 {
 			fmt.Fprintf(w, "no project is here yet: also %s, as `stackgen init` writes them\n", line(strings.Join(r.Start, ", ")))
 		}
 	case r.Blocked():
-		fmt.Fprintln(w, "nothing to add: the VMs in no spec need you first, see below")
+		fmt.Fprintln(w, "nothing to add: the guests in no spec need you first, see below")
 	default:
-		fmt.Fprintln(w, "nothing to add: the specs have every VM that was asked for and can be seen")
+		fmt.Fprintln(w, "nothing to add: the specs have every guest that was asked for and can be seen")
 	}
 	for _, s := range r.Stacks {
 		word := "changed"
 		if s.New {
 			word = "new"
 		}
-		fmt.Fprintf(w, "  %s (%s): %s: %s\n", line(s.File), word, Count(len(s.VMs), "VM"), line(s.Why))
+		fmt.Fprintf(w, "  %s (%s): %s: %s\n", line(s.File), word, guestsOf(s.VMs), line(s.Why))
 		if len(s.Groups) > 0 {
 			fmt.Fprintf(w, "    groups: %s\n", line(strings.Join(s.Groups, ", ")))
 		}
 		if s.NoRecords {
-			fmt.Fprintf(w, "    dns: false, because the first plan must create no record; remove it to publish records of these VMs\n")
+			fmt.Fprintf(w, "    dns: false, because the first plan must create no record; remove it to publish records of these guests\n")
 		}
 	}
 	for _, n := range r.Named {
@@ -153,6 +154,28 @@ func (r *Discover) text(w io.Writer, o Options) {
 	}
 }
 
+// guestsOf counts VMs and containers: 2 VMs, 1 container.
+func guestsOf(list []discover.VM) string {
+	containers := 0
+	for _, v := range list {
+		if v.Kind != "" {
+			containers++
+		}
+	}
+	return guestCount(len(list)-containers, containers, "")
+}
+
+// guestCount is a number of VMs and one of containers, of which one may be none.
+func guestCount(vms, containers int, which string) string {
+	switch {
+	case containers == 0:
+		return Count(vms, which+guest.VM.Name())
+	case vms == 0:
+		return Count(containers, which+guest.Container.Name())
+	}
+	return Count(vms, which+guest.VM.Name()) + ", " + Count(containers, which+guest.Container.Name())
+}
+
 // vmids are VMIDs in a text.
 func vmids(list []int) string {
 	var out []string
@@ -167,11 +190,11 @@ func (r *Discover) counts(w io.Writer) {
 	c := r.Count
 	fmt.Fprintf(w, "the cluster has %s: %s, %s, %s\n",
 		Count(c.Guests, "guest"), Count(c.VMs, "VM"), Count(c.Containers, "container"), Count(c.Templates, "template"))
-	if c.InSpecs > 0 {
-		fmt.Fprintf(w, "in specs already: %s\n", Count(c.InSpecs, "VM"))
+	if c.InSpecs+c.ContainersInSpecs > 0 {
+		fmt.Fprintf(w, "in specs already: %s\n", guestCount(c.InSpecs, c.ContainersInSpecs, ""))
 	}
-	if c.Other > 0 {
-		fmt.Fprintf(w, "not asked for: %s in no spec\n", Count(c.Other, "other VM"))
+	if c.Other+c.OtherContainers > 0 {
+		fmt.Fprintf(w, "not asked for: %s in no spec\n", guestCount(c.Other, c.OtherContainers, "other "))
 	}
 }
 
@@ -216,7 +239,7 @@ func (r *Discover) firstPlan() string {
 		}
 	}
 	vms, _ := r.vms()
-	text := "The first plan imports " + Count(len(vms), "VM") + " and changes "
+	text := "The first plan imports " + guestsOf(vms) + " and changes "
 	switch {
 	case len(existing) == 0:
 		return text + "nothing; `stackgen import-blocks --verify` proves it."

@@ -1,24 +1,28 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/discover"
 )
 
 // keys shows the keys that differ from the names.
 func (r *Discover) keys(w io.Writer, o Options) {
 	var rows []listed
+	var of []discover.VM
 	vms, names := r.vms()
 	for i, v := range vms {
 		if v.Key != v.Name {
-			rows = append(rows, listed{text: fmt.Sprintf("%s is VM %d %s", names[i], v.VMID, v.Name)})
+			rows = append(rows, listed{text: fmt.Sprintf("%s is %s %d %s", names[i], cmp.Or(v.Kind, guest.VM.Name()), v.VMID, v.Name)})
+			of = append(of, v)
 		}
 	}
-	list(w, o, "keys that differ from the names: "+Count(len(rows), "VM"), rows)
+	list(w, o, "keys that differ from the names: "+guestsOf(of), rows)
 }
 
 // A listed is a line of a list, with the commands that belong to it.
@@ -63,19 +67,21 @@ func printCommands(w io.Writer, commands []string) {
 // managed says how far each VM goes, and what would bring it further.
 func (r *Discover) managed(w io.Writer, o Options) {
 	vms, names := r.vms()
-	n, stay, explicit := 0, 0, 0
+	var managed, adopted []discover.VM
+	explicit := 0
 	for _, v := range vms {
 		if v.Managed {
-			n++
+			managed = append(managed, v)
 			continue
 		}
-		stay++
+		adopted = append(adopted, v)
 		if !slices.ContainsFunc(v.Reasons, func(r discover.Reason) bool { return !r.Neutral }) {
 			explicit++
 		}
 	}
-	if n > 0 {
-		fmt.Fprintf(w, "profile default: %s; a change of the spec changes the VM, and the first plan changes nothing\n", Count(n, "VM"))
+	if len(managed) > 0 {
+		fmt.Fprintf(w, "profile default: %s; a change of the spec changes the %s, and the first plan changes nothing\n",
+			guestsOf(managed), wordOf(managed))
 	}
 	reasons(w, o, vms, names, func(v discover.VM) []discover.Reason {
 		if !v.Managed {
@@ -83,8 +89,8 @@ func (r *Discover) managed(w io.Writer, o Options) {
 		}
 		return v.Later
 	})
-	if stay > 0 {
-		fmt.Fprintf(w, "profile adopted: %s; no plan changes the VM\n", Count(stay, "VM"))
+	if len(adopted) > 0 {
+		fmt.Fprintf(w, "profile adopted: %s; no plan changes the %s\n", guestsOf(adopted), wordOf(adopted))
 	}
 	reasons(w, o, vms, names, func(v discover.VM) []discover.Reason { return v.Reasons })
 	if len(r.Script) == 0 {
@@ -99,6 +105,14 @@ func (r *Discover) managed(w io.Writer, o Options) {
 	if explicit > 0 {
 		fmt.Fprintf(w, "then %s can have profile default, too\n", Count(explicit, "more VM"))
 	}
+}
+
+// wordOf is what one of several guests is called.
+func wordOf(list []discover.VM) string {
+	if slices.ContainsFunc(list, func(v discover.VM) bool { return v.Kind != list[0].Kind }) {
+		return "guest"
+	}
+	return cmp.Or(list[0].Kind, guest.VM.Name())
 }
 
 // reasons groups the VMs that have the same reason.
@@ -156,31 +170,40 @@ func (r *Discover) waiting(w io.Writer) {
 // left lists the guests that get no spec.
 func (r *Discover) left(w io.Writer, o Options) {
 	kinds := []struct {
-		kind        discover.Kind
-		thing, what string
+		kind discover.Kind
+		what string
 	}{
-		{discover.Unclear, "VM", " with the name of a VM in a spec"},
-		{discover.Unfit, "VM", " that would stop every plan of the stack"},
-		{discover.Unread, "VM", " that could not be read"},
-		{discover.Unnamable, "VM", " that a spec cannot name"},
-		{discover.Elsewhere, "VM", " of another project"},
-		{discover.Leaving, "VM", " of the lock"},
-		{discover.Template, "template", ""},
-		{discover.Container, "container", ""},
+		{discover.Unclear, " with the name or VMID of a guest in a spec"},
+		{discover.Unfit, " that would stop every plan of the stack"},
+		{discover.Unread, " that could not be read"},
+		{discover.Locked, " that is locked"},
+		{discover.Unknown, " that a spec cannot know"},
+		{discover.Unnamable, " that a spec cannot name"},
+		{discover.Elsewhere, " of another project"},
+		{discover.Leaving, " of the lock"},
+		{discover.Template, ""},
 	}
 	for _, k := range kinds {
 		var rows []listed
+		containers := 0
 		for _, l := range r.Left {
 			if l.Kind != k.kind {
 				continue
 			}
+			if l.Guest != "" {
+				containers++
+			}
 			r := listed{text: strings.TrimSpace(fmt.Sprintf("%d %s", l.VMID, l.Name)) + " on " + l.Node}
-			if l.Kind != discover.Template && l.Kind != discover.Container {
+			if l.Kind != discover.Template {
 				r.text += ": " + explained(l.Reason)
 			}
 			r.commands = l.Reason.Commands
 			rows = append(rows, r)
 		}
-		list(w, o, "not written: "+Count(len(rows), k.thing)+k.what, rows)
+		things := guestCount(len(rows)-containers, containers, "")
+		if k.kind == discover.Template {
+			things = Count(len(rows), "template")
+		}
+		list(w, o, "not written: "+things+k.what, rows)
 	}
 }
