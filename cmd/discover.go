@@ -20,21 +20,21 @@ import (
 func (e *env) discoverCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "discover",
-		Usage:     "write specs for VMs of the cluster that are in no spec",
+		Usage:     "write specs for VMs and containers of the cluster that are in no spec",
 		ArgsUsage: "[VMID...]",
 		Description: "Reads the cluster, or a snapshot made with --all, and writes an entry for each\n" +
-			"VM that is in no spec: into one stack per pool, else per tag, else into one more.\n" +
-			"Before that, it asks whether to write values that Proxmox VE uses now into the\n" +
-			"configurations of these VMs, where an entry is missing; only `yes` does. No VM is\n" +
-			"restarted or gets other hardware. Then it shows the specs, and asks. The first\n" +
-			"plan imports the VMs and changes nothing. docs/discover.md has the details. Exit\n" +
-			"codes: 0 done, or nothing to add; 1 not possible, not confirmed, or not written\n" +
-			"into all VMs; 3 a VM needs you first.",
+			"VM and container that is in no spec: into one stack per pool, else per tag, else\n" +
+			"into one more. Before that, it asks whether to write values that Proxmox VE uses\n" +
+			"now into the configurations of these VMs, where an entry is missing; only `yes`\n" +
+			"does. None is restarted or gets other hardware. Then it shows the specs, and asks.\n" +
+			"The first plan imports them and changes nothing. docs/discover.md has the details.\n" +
+			"Exit codes: 0 done, or nothing to add; 1 not possible, not confirmed, or not\n" +
+			"written into all VMs; 3 a guest needs you first.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "pool", Usage: "only VMs of the pool `POOL`"},
-			&cli.StringSliceFlag{Name: "tag", Usage: "only VMs with the tag `TAG`"},
-			&cli.StringSliceFlag{Name: "node", Usage: "only VMs on the node `NODE`"},
-			&cli.StringFlag{Name: "stack", Usage: "the stack `NAME` for VMs without a pool and a common tag", Action: notEmpty("stack", "a name")},
+			&cli.StringSliceFlag{Name: "pool", Usage: "only guests of the pool `POOL`"},
+			&cli.StringSliceFlag{Name: "tag", Usage: "only guests with the tag `TAG`"},
+			&cli.StringSliceFlag{Name: "node", Usage: "only guests on the node `NODE`"},
+			&cli.StringFlag{Name: "stack", Usage: "the stack `NAME` for guests without a pool and a common tag", Action: notEmpty("stack", "a name")},
 			&cli.BoolFlag{Name: "groups", Value: true,
 				Usage: "write equal VMs with numbered names as a group; --groups=false writes an entry for each"},
 			&cli.BoolFlag{Name: "specs-only", Usage: "write nothing into configurations of VMs, and do not ask for it"},

@@ -21,7 +21,7 @@ func (e *env) snapshotCommand() *cli.Command {
 			"specs. Exit codes: 0 done, 1 not possible.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE`, in one step", Action: notEmpty("out", "a file")},
-			&cli.BoolFlag{Name: "all", Usage: "read every VM in full, also those in no spec: discover needs them"},
+			&cli.BoolFlag{Name: "all", Usage: "read every VM and container in full, also those in no spec: discover needs them"},
 			formatFlag("json", "text"),
 			inventoryFlag(),
 		},

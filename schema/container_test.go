@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -145,6 +146,62 @@ func TestContainerProblems(t *testing.T) {
 	s, problems := Parse("a.yaml", []byte(class))
 	if s != nil || !strings.Contains(problems[0].Fix, "a class has VMs only") {
 		t.Errorf("a class: %v", problems)
+	}
+}
+
+// TestContainerAdopts: a container that existed is made from nothing, also where the defaults have an archive, and no plan
+// changes it unless its entry says so.
+func TestContainerAdopts(t *testing.T) {
+	p, problems := containersOf(t, containerHead+`defaults:
+  node: pve1
+  containers: {template: "local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst", profile: protected, os_type: debian}
+containers:
+  x: {adopt: {vmid: 500}, networks: [{mac: "BC:24:11:00:00:01"}, {mac: "bc:24:11:00:00:02"}]}
+  y: {adopt: {vmid: 501}, profile: default, template: "local:vztmpl/debian-12.tar.zst", networks: [{mac: "BC:24:11:00:00:04"}]}
+  made: {}
+`)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for i, want := range []string{"500 adopted []", "501 default []", "0 protected [template os_type]"} {
+		v := p.Stacks[0].VMs[i]
+		has := slices.DeleteFunc([]string{guest.Template, guest.OSType}, func(key string) bool { return !v.Values.Has(key) })
+		if got := fmt.Sprintf("%d %s %v", v.VMID, v.Profile, has); got != want || v.Adopt != (v.VMID != 0) {
+			t.Errorf("%s is %s, want %s", v.Key, got, want)
+		}
+	}
+	if macs := p.Stacks[0].VMs[0].MACs; !slices.Equal(macs, []string{"BC:24:11:00:00:01", "BC:24:11:00:00:02"}) {
+		t.Errorf("its MAC addresses are %v", macs)
+	}
+	for body, want := range map[string]string{
+		"{adopt: {vmid: 500}, node: pve1}":                                                    `networks[0] lacks the key "mac"`,
+		"{adopt: {vmid: 500}, node: pve1, networks: [{mac: 'BC:24:11:00:00:01'}, {}]}":        `networks[1] lacks the key "mac"`,
+		"{adopt: {vmid: 500}, node: pve1, networks: []}":                                      "has no MAC address, by which it is known",
+		"{adopt: {vmid: 500}, vmid: 501, node: pve1, networks: [{mac: 'BC:24:11:00:00:01'}]}": "vmid is 501, but adopt is 500",
+		"{adopt: {}, node: pve1}":                                                             `adopt lacks the key "vmid"`,
+	} {
+		if _, got := containersOf(t, containerHead+"containers: {y: "+body+"}\n"); !slices.ContainsFunc(got, func(text string) bool { return strings.Contains(text, want) }) {
+			t.Errorf("%s: %q lacks %q", body, got, want)
+		}
+	}
+}
+
+// TestEntryOf: which entries of a configuration an import leaves as they are, and which nobody has listed.
+func TestEntryOf(t *testing.T) {
+	for _, c := range []struct {
+		kind        guest.Kind
+		key, text   string
+		known, kept bool
+	}{
+		{guest.Container, "mp", "a", true, true}, {guest.Container, "console", "0", true, true}, {guest.Container, "entrypoint", "/x", true, true},
+		{guest.Container, "lxc", "[]", true, true}, {guest.Container, "arch", "amd64", true, true}, {guest.Container, "arch", "arm64", true, false},
+		{guest.Container, "cpulimit", "0", true, true}, {guest.Container, "cpulimit", "2", true, false}, {guest.Container, "cpuunits", "100", true, false},
+		{guest.Container, "timezone", "host", true, true}, {guest.Container, "args", "-x", false, false}, {guest.Container, "", "", false, false},
+		{guest.VM, "args", "-x", true, true}, {guest.VM, "arch", "x86_64", true, false}, {guest.VM, "vmgenid", "1", true, true}, {guest.VM, "mp", "a", false, false},
+	} {
+		if e, known := EntryOf(c.kind, c.key, c.text); known != c.known || e.Kept != c.kept {
+			t.Errorf("%s %s: %s is known: %v, and kept: %v", c.kind, c.key, c.text, known, e.Kept)
+		}
 	}
 }
 
