@@ -34,7 +34,7 @@ func (e *env) discoverCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "pool", Usage: "only guests of the pool `POOL`"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "only guests with the tag `TAG`"},
 			&cli.StringSliceFlag{Name: "node", Usage: "only guests on the node `NODE`"},
-			&cli.StringFlag{Name: "stack", Usage: "the stack `NAME` for guests without a pool and a common tag", Action: notEmpty("stack", "a name")},
+			&cli.StringFlag{Name: "stack", Usage: "the stack `NAME` for guests without pool and common tag", Action: notEmpty("stack", "a name")},
 			&cli.BoolFlag{Name: "groups", Value: true,
 				Usage: "write equal VMs with numbered names as a group; --groups=false writes an entry for each"},
 			&cli.BoolFlag{Name: "specs-only", Usage: "write nothing into configurations of VMs, and do not ask for it"},

@@ -94,11 +94,22 @@ func (r *renderer) containerResource(body *hclwrite.Body, root *shape, p *schema
 		l.SetAttributeRaw("prevent_destroy", boolean(true))
 	}
 	if p.IgnoreAll {
-		l.AppendUnstructuredTokens(comment("These containers are used as they are: no difference from the spec is applied."))
-		l.SetAttributeRaw("ignore_changes", ident("all"))
+		l.AppendUnstructuredTokens(comment("These containers are used as they are: no difference from the spec is applied. The provider's"))
+		l.AppendUnstructuredTokens(comment("timeouts are only in the state: an import does not read them, and a destroy needs them."))
+		l.SetAttributeRaw("ignore_changes", wholeContainer())
 		return
 	}
 	l.SetAttributeRaw("ignore_changes", containerIgnores(p))
+}
+
+// wholeContainer is the ignore_changes of a profile that ignores all of a container.
+func wholeContainer() hclwrite.Tokens {
+	out := hclwrite.Tokens{token(hclsyntax.TokenOBrack, "["), token(hclsyntax.TokenNewline, "\n")}
+	for _, name := range schema.ContainerBlocks() {
+		out = append(out, words(name)...)
+		out = append(out, token(hclsyntax.TokenComma, ","), token(hclsyntax.TokenNewline, "\n"))
+	}
+	return append(out, token(hclsyntax.TokenCBrack, "]"))
 }
 
 // containerIgnores is a profile's ignore_changes: its own choice, then what every profile ignores.

@@ -209,6 +209,19 @@ func ignoresContainer(hcl string) bool {
 	return slices.ContainsFunc(containerIgnored, func(name string) bool { return inBlock(hcl, strings.ReplaceAll(name, "[0]", "")) })
 }
 
+// ContainerBlocks are the attributes and blocks of a container that Proxmox VE has, in the order of their names.
+func ContainerBlocks() []string {
+	var out []string
+	for a := range attributeRows(guest.ContainerResource, "") {
+		name, _, _ := strings.Cut(a.HCL, ".")
+		if a.Change != ProviderOnly && a.Change != Noise && name != "vm_id" {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // For is the profile as it is for guests of a kind: the attributes that it ignores are those of the
 // same properties.
 func (p *Profile) For(kind guest.Kind) *Profile {

@@ -13,6 +13,7 @@ import (
 	"stackgen/internal/report"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
+	"stackgen/schema"
 )
 
 // destroyPart destroys VMs of stacks with their records, and nothing else of the stacks: each
@@ -218,13 +219,24 @@ func (r *run) partDone(stack string, keys []string) string {
 		byHand = stay
 	}
 	if len(stay) > 0 {
-		out += fmt.Sprintf("; %s keeps the decisions, and %s still has %s: the next apply creates %s again",
-			r.p.LockFile(), shell.Path(r.p.Specs[stack]), one(keys, "it", strings.Join(stay, ", ")), one(stay, "it", "them"))
+		then := "the next apply creates " + one(stay, "it", "them") + " again"
+		if slices.ContainsFunc(stay, func(key string) bool { return r.adopts(stack, key) }) {
+			then = "no apply creates again what has `adopt`, and the next one is blocked"
+		}
+		out += fmt.Sprintf("; %s keeps the decisions, and %s still has %s: %s",
+			r.p.LockFile(), shell.Path(r.p.Specs[stack]), one(keys, "it", strings.Join(stay, ", ")), then)
 	}
 	if out += "\n"; len(byHand) > 0 {
 		out += r.byHand(stack, byHand, l)
 	}
 	return out + left
+}
+
+// adopts reports whether the spec of a guest says that it existed.
+func (r *run) adopts(stack, key string) bool {
+	return slices.ContainsFunc(r.p.SelectedStacks(), func(s *schema.Stack) bool {
+		return s.Name == stack && slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key && v.Adopt })
+	})
 }
 
 func namesIn(stack string, keys []string) []string {

@@ -28,7 +28,8 @@ func (p *proposer) choose() ([]*cluster.Guest, error) {
 		owned = owned && !g.Template
 		switch {
 		case owned && m.Kind() != g.Kind:
-			p.left(g, Unclear, Reason{Why: fmt.Sprintf("%s/%s has its VMID, and is a %s: `stackgen preflight` says what to do", m.Stack, m.Key, m.Kind().Name())})
+			p.left(g, Unclear, Reason{Why: fmt.Sprintf("%s/%s has its VMID, and is a %s: `stackgen preflight` says what to do",
+				m.Stack, m.Key, m.Kind().Name())})
 		case owned && (m.Entry == nil || m.Entry.Status == lock.Live && m.VM != nil):
 			p.out.Count.add(&p.out.Count.InSpecs, &p.out.Count.ContainersInSpecs, g)
 			p.left(g, InSpec, Reason{Why: "in the spec of " + m.Stack + "/" + m.Key})

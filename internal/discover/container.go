@@ -19,7 +19,10 @@ func (p *proposer) fitsContainer(g *cluster.Guest) bool {
 	limit, cores := g.Config.Raw["cpulimit"], g.Config.Raw["cores"]
 	switch {
 	case g.Lock != "":
-		p.left(g, Locked, Reason{Config: "lock=" + g.Lock, Why: "its configuration may be about to change: run this command again once that has ended"})
+		p.left(g, Locked, Reason{
+			Config: "lock=" + g.Lock,
+			Why:    "its configuration may be about to change: run this command again once that has ended",
+		})
 	case unidentified != "":
 		p.left(g, Unknown, Reason{Why: unidentified})
 	case unreadable != nil:
@@ -31,8 +34,8 @@ func (p *proposer) fitsContainer(g *cluster.Guest) bool {
 	case limit != "" && limit != "0" && cores == "":
 		r := Reason{
 			Config: "cpulimit=" + limit,
-			Why: "the provider cannot read what Proxmox VE says of a container with a limit and without cores, and every plan of the stack would fail: " +
-				"set cores, such as all of its node, which it may use now",
+			Why: "the provider cannot read what Proxmox VE says of a container with a limit and without cores, " +
+				"and every plan of the stack would fail: set cores, such as all of its node, which it may use now",
 		}
 		if n := p.Inventory.Node(g.Node); n != nil && n.CPUs > 0 {
 			r.Commands = []string{pve.Pvesh("set", g.Path("config"), fmt.Sprintf("--cores %d", n.CPUs))}

@@ -45,7 +45,8 @@ func (s *stack) text(at stage) string {
 		}
 	}
 	what := strings.Join(kinds, " and ")
-	out.WriteString("# " + strings.ToUpper(what[:1]) + what[1:] + " that existed before this spec. `stackgen discover` wrote it; edit it as you like.\n")
+	what = strings.ToUpper(what[:1]) + what[1:]
+	fmt.Fprintf(&out, "# %s that existed before this spec. `stackgen discover` wrote it; edit it as you like.\n", what)
 	fmt.Fprintf(&out, "apiVersion: %s\nkind: %s\nname: %s\n", schema.APIVersion, schema.KindStack, hardware.Text(s.name))
 	if s.pool != "" {
 		fmt.Fprintf(&out, "pool: {id: %s}\n", hardware.Text(s.pool))

@@ -199,7 +199,10 @@ func (p *planJudge) containerEffects(c *tf.ResourceChange, g *cluster.Guest) []e
 		Running: g == nil || g.Status != "stopped" || c.Before[guest.Started] == true, // the lists are some seconds old
 		Permits: permitsRestart(p.spec(c)),
 		Had: func(change tf.Change) bool {
-			return state == nil || slices.ContainsFunc(state.MACs, func(mac string) bool {
+			if state == nil {
+				return !c.Imports // no apply has left anything of a container that is being imported
+			}
+			return slices.ContainsFunc(state.MACs, func(mac string) bool {
 				return strings.Contains(strings.ToUpper(change.Was), "MAC_ADDRESS="+strings.ToUpper(mac))
 			})
 		},

@@ -267,6 +267,9 @@ func TestContainerPlan(t *testing.T) {
 		{"a network by hand", both, permits, tf.ResourceChange{Action: tf.Update, Before: values(512, "network_interface", []any{
 			map[string]any{"name": "eth0", "mac_address": ctMAC, "bridge": "vmbr0"}, map[string]any{"name": "eth1", "mac_address": "BC:24:11:00:00:09"},
 		}), After: values(512)}, "would-harm stops"},
+		{"a network of one that is imported", onlyGuest, nil, tf.ResourceChange{Action: tf.Update, Imports: true, ImportID: "pve1/110", Before: values(512, "network_interface", []any{
+			map[string]any{"name": "eth0", "mac_address": ctMAC, "bridge": "vmbr0"}, map[string]any{"name": "eth1", "mac_address": "BC:24:11:00:00:09"},
+		}), After: values(512)}, "would-harm stops"},
 		{"what an import leaves", onlyGuest, running, tf.ResourceChange{Action: tf.Update, Imports: true, ImportID: "pve1/110",
 			Before: values(512, "vm_id", nil, "timeout_delete", nil), After: values(512)}, ""},
 		{"shutdown", both, running, tf.ResourceChange{Action: tf.Update, Before: values(512, "started", true), After: values(512, "started", false)}, "would-harm stops"},

@@ -53,7 +53,8 @@ func (r *Reading) cores(g *cluster.Guest) {
 	if most := schema.FieldOf(r.kind, guest.Cores).Max; all >= 1 && all <= most && r.raw["cpulimit"] == "" {
 		command = append(command, r.Set("--cores", strconv.Itoa(all)))
 	}
-	r.refuse(guest.Cores, "no cores", "it may use all cores of its node, and a spec always has a number: set that of the node, or another one", command...)
+	r.refuse(guest.Cores, "no cores",
+		"it may use all cores of its node, and a spec always has a number: set that of the node, or another one", command...)
 }
 
 // rootfs refuses a root file system that is no volume of whole GiB.

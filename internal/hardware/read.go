@@ -126,7 +126,8 @@ func (r *Reading) single(f *schema.Field) {
 			settings = append(settings, cluster.Setting{Key: "balloon", Value: f.Implied}) // the same as none, and not the provider's default
 		}
 		r.unset(f.Key, key,
-			fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the %s", f.Key, f.Implied, r.kind.Name()),
+			fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the %s",
+				f.Key, f.Implied, r.kind.Name()),
 			settings...)
 		return
 	}

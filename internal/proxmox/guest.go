@@ -31,7 +31,8 @@ func (r *reader) readConfig(ctx context.Context, g *cluster.Guest) {
 	raw, pending, err := r.readSettings(ctx, g)
 	if err != nil {
 		g.Status = cluster.StatusUnknown
-		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("the configuration of %s %d could not be read: %v", g.Kind.Name(), g.VMID, err)})
+		reason := fmt.Sprintf("the configuration of %s %d could not be read: %v", g.Kind.Name(), g.VMID, err)
+		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: reason})
 		return
 	}
 	digest := raw["digest"]

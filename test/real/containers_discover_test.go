@@ -133,6 +133,7 @@ func TestDiscoverContainers(t *testing.T) {
 	p.deployed(3, "discover --pool hand", "nothing to add", "in specs already: 2 VMs, 23 containers")
 	p.deployed(0, "drift", "no drift: 25 VMs are as their specs say")
 	p.editsFound(sim)
+	p.retiresFound(sim)
 	p.losesFound(sim)
 }
 
@@ -171,6 +172,25 @@ func (p *project) editsFound(sim *pvesim.Server) {
 			p.Errorf("guest %d: the edits change %q, want %q; it has %v", vmid, got, want[vmid], is)
 		}
 	}
+}
+
+// retiresFound destroys a container that was made by hand, and that no plan changes: its spec asks for that.
+func (p *project) retiresFound(sim *pvesim.Server) {
+	p.Helper()
+	spec, before := p.read("specs/hand.yaml"), stateOf(sim).guests
+	entry := regexp.MustCompile(`(?m)^  rate: .*\n`).FindString(spec)
+	p.write("specs/hand.yaml", strings.Replace(spec, entry, "", 1)+"retired: [rate]\n")
+	p.deployed(0, "render")
+	p.deployed(0, "apply --yes", "destroy 1 container")
+	after := stateOf(sim).guests
+	for vmid, was := range before {
+		if is, left := after[vmid]; left != (vmid != 413) || left && !reflect.DeepEqual(is, was) {
+			p.Errorf("guest %d was %v, is %v", vmid, was, is)
+		}
+	}
+	p.write("specs/hand.yaml", strings.Replace(spec, entry, "", 1))
+	p.deployed(0, "render")
+	p.deployed(0, "apply --yes", "nothing to do")
 }
 
 // losesFound deletes a container that was made by hand, and what knows it: no apply makes another one, also
