@@ -145,6 +145,8 @@ func TestContainersLeft(t *testing.T) {
 		{"the name of a VM", labSpec + "vms: {x: {name: ct}}\n", []cluster.Guest{newContainer(100, "ct", "")}, "unclear 100"},
 		{"the VMID of a VM", labSpec + "vms: {x: {vmid: 100}}\n", []cluster.Guest{newContainer(100, "ct", "")}, "unclear 100"},
 		{"the VMID of a container", labSpec + "containers: {x: {vmid: 100, template: 'local:vztmpl/debian-12.tar.zst'}}\n", []cluster.Guest{newGuest(100, "vm", "")}, "unclear 100"},
+		{"records", strings.Replace(labSpec, "vmids", "dns: {zone: a.test, server: 192.0.2.53}\nvmids", 1), []cluster.Guest{newContainer(100, "ct", ""), newContainer(101, "odd", "arch: arm64"),
+			newContainer(102, "bare", "net0: name=eth0,bridge=vmbr0,hwaddr=BC:24:11:0C:00:66,type=veth")}, "specs/lab.yaml ct,odd!,bare"},
 		{"keys of VMs", "", []cluster.Guest{newGuest(100, "web", ""), newContainer(101, "Web", ""), newContainer(102, "", "hostname:")}, "specs/lab.yaml web-100,web-101!,ct-102!"},
 		{"a key of the spec", labSpec + "vms: {web: {name: x}}\n", []cluster.Guest{newContainer(101, "web", "")}, "specs/lab.yaml web-101"},
 	} {
@@ -159,6 +161,9 @@ func TestContainersLeft(t *testing.T) {
 			}
 			if got := said(p); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+			if body := string(p.Files["specs/lab.yaml"]); c.name == "records" && strings.Count(body, "dns: false") != 3 {
+				t.Errorf("the first plan would create records:\n%s", body)
 			}
 		})
 	}

@@ -1,10 +1,11 @@
-// Package hardware turns the configuration of a VM in Proxmox VE into the
-// properties of a spec, and compares the two, to say which line of a spec keeps
-// what the VM has. What an apply changes, a plan says.
+// Package hardware turns the configuration of a VM or a container in Proxmox VE
+// into the properties of a spec, and compares the two, to say which line of a spec
+// keeps what it has. What an apply changes, a plan says.
 //
-// It reads the table of VM properties in package schema: the entry of the
+// It reads the tables of properties in package schema: the entry of the
 // configuration, the value that the provider reads without the entry, and the
-// value that it uses where the spec has none. It is pure and never changes a VM.
+// value that it uses where the spec has none. It is pure and never changes a guest.
+// Of a container it reads nothing that every profile ignores.
 //
 // By the same table it says whether a pending value changes anything when the VM
 // starts the next time (Waits), and what a clone has that neither its spec nor its
