@@ -41,7 +41,7 @@ func (e *env) snapshot(c *cli.Context) error {
 	}
 	from := e.sources(c)
 	if c.Bool("all") {
-		from.Further = check.EveryVM
+		from.Further = check.EveryGuest
 	}
 	inv, err := check.ReadCluster(c.Context, p, from)
 	if err != nil {

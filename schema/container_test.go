@@ -193,7 +193,7 @@ func TestEntryOf(t *testing.T) {
 		key, text   string
 		known, kept bool
 	}{
-		{guest.Container, "mp", "a", true, true}, {guest.Container, "console", "0", true, true}, {guest.Container, "entrypoint", "/x", true, true},
+		{guest.Container, "dev", "a", true, true}, {guest.Container, "console", "0", true, true}, {guest.Container, "entrypoint", "/x", true, true},
 		{guest.Container, "lxc", "[]", true, true}, {guest.Container, "arch", "amd64", true, true}, {guest.Container, "arch", "arm64", true, false},
 		{guest.Container, "cpulimit", "0", true, true}, {guest.Container, "cpulimit", "2", true, false}, {guest.Container, "cpuunits", "100", true, false},
 		{guest.Container, "timezone", "host", true, true}, {guest.Container, "args", "-x", false, false}, {guest.Container, "", "", false, false},

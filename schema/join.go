@@ -274,7 +274,7 @@ func BuiltinProfiles() []Profile {
 	return []Profile{
 		{Name: "default", IgnoreChanges: append([]string{"node_name", "started"}, alwaysIgnored()...)},
 		{Name: "protected", IgnoreChanges: append([]string{"node_name", "started"}, alwaysIgnored()...), PreventDestroy: true},
-		{Name: "adopted", IgnoreAll: true, IgnoreChanges: []string{"clone"}, PreventDestroy: true},
+		{Name: AdoptedProfile, IgnoreAll: true, IgnoreChanges: []string{"clone"}, PreventDestroy: true},
 	}
 }
 

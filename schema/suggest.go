@@ -96,6 +96,7 @@ var instead = map[string]string{
 // What to do about a part of a container that the provider replaces it for, or that needs root@pam.
 const (
 	byHand   = "set it with `pct set` on the node, as root: an apply leaves it as it is"
+	mounted  = "a container has mounts: [{path: ..., datastore: ..., size: ...}]; add a bind mount with `pct set` on the node, as root"
 	archived = "a container is made from an archive: template: STORAGE:vztmpl/ARCHIVE"
 )
 
@@ -106,17 +107,16 @@ var notOfContainers = map[string]string{
 	guest.CloudInit:      "a container has networks: [{ipv4: ..., gateway: ...}], nameservers, search_domain and ssh_keys",
 	"device_passthrough": byHand,
 	"devices":            byHand,
-	guest.Disks:          "a container has rootfs: {datastore: ..., size: ...}; add mount points with `pct set` on the node",
+	guest.Disks:          "a container has rootfs: {datastore: ..., size: ...}, and mounts: [{path: ..., datastore: ..., size: ...}]",
 	"fuse":               byHand,
 	guest.Hookscript:     byHand,
 	guest.HostPCI:        byHand,
 	"idmap":              byHand,
 	"keyctl":             byHand,
 	"mknod":              byHand,
-	"mount":              byHand,
-	"mount_point":        byHand,
-	"mount_points":       byHand,
-	"mounts":             byHand,
+	"mount":              mounted,
+	"mount_point":        mounted,
+	"mount_points":       mounted,
 	"password":           "a spec contains no secrets: write ssh_keys, or set a password in the container",
 }
 

@@ -55,6 +55,9 @@ func (e *expander) identity(v *VM) {
 	}
 }
 
+// AdoptedProfile is the profile of guests that existed, unless their spec says another one: no plan changes them.
+const AdoptedProfile = "adopted"
+
 // adopted reads which guest of the cluster a guest is that exists already.
 func (e *expander) adopted(v *VM) {
 	a := v.Values.Get(guest.Adopt)
@@ -63,7 +66,7 @@ func (e *expander) adopted(v *VM) {
 	}
 	v.Adopt = true
 	if own := v.Own.Get(guest.Profile); own == nil {
-		v.Profile = "adopted" // a profile in the defaults is meant for guests that stackgen creates
+		v.Profile = AdoptedProfile // a profile in the defaults is meant for guests that stackgen creates
 	}
 	if pin := v.Own.Get(guest.VMID); pin != nil && pin.Int() != a.Get(guest.VMID).Int() {
 		e.errorPos(pin.Pos, v.Path+".vmid", CodeVMIDClash, "remove vmid", "vmid is %d, but adopt is %d", pin.Int(), a.Get(guest.VMID).Int())
@@ -73,10 +76,15 @@ func (e *expander) adopted(v *VM) {
 
 // chosenProfile reads the profile of a guest.
 func (e *expander) chosenProfile(v *VM) {
-	v.Profile = "default"
-	if p := v.Values.Get(guest.Profile); p != nil && p.File != "" {
-		v.Profile = p.Text
+	if v.Profile = "default"; v.SaysProfile() {
+		v.Profile = v.Values.Get(guest.Profile).Text
 	}
+}
+
+// SaysProfile reports whether a file gives the guest its profile.
+func (v *VM) SaysProfile() bool {
+	p := v.Values.Get(guest.Profile)
+	return p != nil && p.File != ""
 }
 
 // knownProfile checks that there is the profile of a guest.

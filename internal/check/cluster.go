@@ -51,7 +51,7 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	if from.Further != nil {
 		want.Further = from.Further
 	} else if from.Destroys && hasTemplates(p) {
-		want.Further = EveryVM // one of them may be a linked clone
+		want.Further = everyVM // one of them may be a linked clone
 	}
 	want.Progress = func(text string) { from.say("%s", text) }
 	began := time.Now()
@@ -77,8 +77,11 @@ func WriteDefaults(ctx context.Context, p *project.Project, all []cluster.Defaul
 	return proxmox.WriteDefaults(ctx, config, all, report)
 }
 
-// EveryVM is for Sources.Further: all VMs of the cluster.
-func EveryVM(*cluster.Guest) bool { return true }
+// EveryGuest is for Sources.Further: all guests of the cluster.
+func EveryGuest(*cluster.Guest) bool { return true }
+
+// everyVM is EveryGuest for VMs only.
+func everyVM(g *cluster.Guest) bool { return g.Kind == guest.VM }
 
 // ReadForStart reads the cluster of the environment with its templates, for a project that
 // does not exist yet. Without a cluster in the environment, the inventory is nil.
@@ -182,7 +185,7 @@ func addReplica(w *proxmox.Wanted, v *lock.VM) {
 		w.Images = append(w.Images, at)
 	}
 	if v.Status == lock.Retired && !v.Gone {
-		w.Further = EveryVM
+		w.Further = everyVM
 	}
 }
 

@@ -207,7 +207,7 @@ type Config struct {
 	Address []string `json:"address,omitempty"`       // that the agent reports, of network devices first, without loopback and link-local
 	Disks   []string `json:"disks,omitempty"`         // such as scsi0=local-lvm:vm-100-disk-0,size=32G
 
-	Digest   string `json:"-"`                  // of a container: Proxmox VE refuses a change that has another one; not in a snapshot, which is old
+	Digest   string `json:"-"`                  // of a container: Proxmox VE refuses a change with another one
 	Password bool   `json:"password,omitempty"` // cloud-init sets a password; its value cannot be read
 
 	Raw     map[string]string `json:"raw"`               // with the pending changes applied, as the provider reads it

@@ -221,8 +221,11 @@ func (r *run) destroyStack(seen *check.Session, p *plans, found []finding.Findin
 	if err := r.removeOutputs(p.stack.name); err != nil {
 		return err
 	}
-	return report.Printf(r.Out, "%s is destroyed; %s keeps its decisions, so that an apply creates the same VMs again\n",
-		p.stack.name, r.p.LockFile())
+	then := "so that an apply creates the same VMs again"
+	if r.adopts(p.stack.name, nil) {
+		then += ", except for what has `adopt` in its spec: that blocks it"
+	}
+	return report.Printf(r.Out, "%s is destroyed; %s keeps its decisions, %s\n", p.stack.name, r.p.LockFile(), then)
 }
 
 // onlyConfirmed ends the command if the states of a stack have anything that its plans do

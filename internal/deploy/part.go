@@ -220,7 +220,7 @@ func (r *run) partDone(stack string, keys []string) string {
 	}
 	if len(stay) > 0 {
 		then := "the next apply creates " + one(stay, "it", "them") + " again"
-		if slices.ContainsFunc(stay, func(key string) bool { return r.adopts(stack, key) }) {
+		if r.adopts(stack, stay) {
 			then = "no apply creates again what has `adopt`, and the next one is blocked"
 		}
 		out += fmt.Sprintf("; %s keeps the decisions, and %s still has %s: %s",
@@ -232,10 +232,12 @@ func (r *run) partDone(stack string, keys []string) string {
 	return out + left
 }
 
-// adopts reports whether the spec of a guest says that it existed.
-func (r *run) adopts(stack, key string) bool {
+// adopts reports whether the spec of a stack says of one of some guests, or of all without keys, that it existed.
+func (r *run) adopts(stack string, keys []string) bool {
 	return slices.ContainsFunc(r.p.SelectedStacks(), func(s *schema.Stack) bool {
-		return s.Name == stack && slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key && v.Adopt })
+		return s.Name == stack && slices.ContainsFunc(s.VMs, func(v *schema.VM) bool {
+			return v.Adopt && (keys == nil || slices.Contains(keys, v.Key))
+		})
 	})
 }
 

@@ -27,7 +27,7 @@ func (p *proposer) choose() ([]*cluster.Guest, error) {
 		m, owned := owners[g.VMID]
 		owned = owned && !g.Template
 		switch {
-		case owned && m.Kind() != g.Kind:
+		case owned && m.Kind() != g.Kind && (m.Entry == nil || m.Entry.Status == lock.Live):
 			p.left(g, Unclear, Reason{Why: fmt.Sprintf("%s/%s has its VMID, and is a %s: `stackgen preflight` says what to do",
 				m.Stack, m.Key, m.Kind().Name())})
 		case owned && (m.Entry == nil || m.Entry.Status == lock.Live && m.VM != nil):

@@ -7,6 +7,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -86,7 +87,7 @@ func (p *proposer) holder(g *cluster.Guest, mac string) string {
 	}
 	for _, s := range p.Lock.Stacks {
 		for _, e := range s.Value.VMs {
-			if slices.ContainsFunc(e.Value.RecordedMACs(), same) {
+			if e.Value.Status != lock.Forgotten && slices.ContainsFunc(e.Value.RecordedMACs(), same) {
 				return s.Key + "/" + e.Key + " of the lock"
 			}
 		}

@@ -31,11 +31,14 @@ func (p *proposer) claim(m *member) {
 		if _, has := p.names[free]; has {
 			free = m.numbered()
 		}
-		m.adopt(Reason{
-			Config:   "name=" + name,
-			Why:      "another guest of the specs has this name, and names are unique in a project, in upper or lower case: give it another one",
-			Commands: []string{m.reading.Set("--" + schema.FieldOf(m.guest.Kind, guest.Name).PVE + " " + free)},
-		})
+		r := Reason{
+			Config: "name=" + name,
+			Why:    "another guest of the specs has this name, and names are unique in a project, in upper or lower case: give it another one",
+		}
+		if m.guest.Kind == guest.VM { // that of a container is its host name, which changes in it at once
+			r.Commands = []string{m.reading.Set("--name " + free)}
+		}
+		m.adopt(r)
 	default:
 		p.names[strings.ToLower(name)] = m
 	}

@@ -39,7 +39,7 @@ func (c *creation) archive() {
 	at := fmt.Sprintf("storage %s of node %s", storage, c.on)
 	switch file, read := c.inv.Archive(storage, c.on, name); {
 	case file != nil:
-	case !read:
+	case !read, c.inv.Access != nil && !c.inv.SeesStorage(storage):
 		why := "its files could not be read"
 		if c.inv.Access != nil && !c.inv.SeesStorage(storage) {
 			why = "the token lacks Datastore.Audit on /storage/" + storage
@@ -95,11 +95,18 @@ func (c *creation) otherArchive(storage, name string) []Remedy {
 	return remedies
 }
 
-// newest is the last one of the archives of the node with the distribution of another one, or nothing.
+// archiveParts are the distribution of an archive, what it is made for, and its architecture:
+// debian, standard and amd64 of debian-12-standard_12.7-1_amd64.tar.zst.
+var archiveParts = regexp.MustCompile(`^([a-z]+)-[0-9.]+-([a-z]+)_[^_]+_([a-z0-9]+)\.tar\.[a-z0-9]+$`)
+
+// newest is the last one of the archives of the node that differs from another one by its release or version only, or
+// nothing.
 func (c *creation) newest(storage, name string) string {
-	distribution, _, _ := strings.Cut(name, "-")
+	is := archiveParts.FindStringSubmatch(name)
 	for _, other := range slices.Backward(c.archiveNames(storage)) {
-		if is, _ := schema.Matches("archive", storage+":"+archiveContent+"/"+other); is && strings.HasPrefix(other, distribution+"-") {
+		has := archiveParts.FindStringSubmatch(other)
+		fits, _ := schema.Matches("archive", storage+":"+archiveContent+"/"+other)
+		if fits && is != nil && has != nil && slices.Equal(is[1:], has[1:]) {
 			return other
 		}
 	}

@@ -118,8 +118,8 @@ func (s *subject) ambiguousContainer() {
 	}
 	s.Next("inspect each", looks...)
 	s.Next("if one of them is this container, and the lock was lost, restore that; "+
-		"or write its VMID, and the MAC of its network, into "+s.at.Spec,
-		s.line(fmt.Sprintf("vmid: %d", s.Candidates[0])))
+		"or write this, and the MAC of its network, into "+s.at.Spec,
+		s.line(fmt.Sprintf("adopt: {vmid: %d}", s.Candidates[0])))
 	s.Next("or, if it is none of them, give the container another name in "+s.at.Spec, s.line("name: ANOTHER-NAME"))
 }
 

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -182,17 +183,21 @@ func TestMountsMissing(t *testing.T) {
 		return (&schema.Node{Shape: schema.ShapeMap}).With(text(guest.Path), text(path)).With(text(guest.Datastore), text("local-lvm")).
 			With(text(guest.Size), text("20")).With(text(guest.Backup), schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))
 	}
-	for _, c := range []struct{ raw, digest, kind, line string }{
-		{"mp0: local-lvm:vm-110-disk-1,mp=/data mp3: /mnt/nas,mp=srv/", "d1", "managed", ""},
-		{"mp0: local-lvm:vm-110-disk-1,mp=/data", "d1", "creation-only",
-			"pvesh set /nodes/pve1/lxc/110/config --mp1 local-lvm:20,mp=/srv,backup=1 --digest d1"},
-		{"mp1: local-lvm:vm-110-disk-1,mp=/else", "d1", "creation-only", "pvesh set /nodes/pve1/lxc/110/config " +
-			"--mp0 local-lvm:20,mp=/data,backup=1 --mp2 local-lvm:20,mp=/srv,backup=1 --digest d1"},
-		{"", "", "creation-only", "stackgen preflight specs/lab.yaml"}, // a snapshot: a line that has no digest could be run twice
+	const line = "pvesh set /nodes/pve1/lxc/110/config --%s local-lvm:20,mp=%s,backup=1 --digest d1"
+	for _, c := range []struct{ raw, digest, pending, kind, line string }{
+		{"mp0: local-lvm:vm-110-disk-1,mp=/data mp3: /mnt/nas,mp=./srv//", "d1", "", "managed", ""},
+		{"mp0: local-lvm:vm-110-disk-1,mp=/data", "d1", "", "creation-only", fmt.Sprintf(line, "mp1", "/srv")},
+		{"mp1: local-lvm:vm-110-disk-1,mp=/else", "d1", "", "creation-only", fmt.Sprintf(line, "mp0", "/data")}, // one after the other
+		{"mp0: local-lvm:vm-110-disk-1,mp=/data/old", "d1", "", "creation-only", ""},                            // it would hide that
+		{"", "d1", "mp0", "pending", "pvesh create /nodes/pve1/lxc/110/status/reboot"},                          // mp0 is still mounted
+		{"", "", "", "creation-only", "stackgen preflight specs/lab.yaml"},                                      // a snapshot: without a digest, a line could be run twice
 	} {
 		s := containerScene(both, nil)
 		s.spec.Values = s.spec.Values.With(text(guest.Mounts), &schema.Node{Shape: schema.ShapeList, Items: []*schema.Node{mount("/data"), mount("/srv")}})
 		s.guest().Config.Raw, s.guest().Config.Digest = entries(c.raw), c.digest
+		if s.guest().Status = "running"; c.pending != "" {
+			s.guest().Config.Pending = []cluster.Pending{{Key: c.pending, Value: "local-lvm:vm-110-disk-1,mp=/data", Delete: true}}
+		}
 		found := Judge(s.Input)
 		i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Key == "dns" && f.Type == finding.VM })
 		if i < 0 || string(found[i].Kind) != c.kind || found[i].Severity != finding.OK {

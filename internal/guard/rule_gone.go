@@ -29,7 +29,9 @@ func (s *subject) gone() {
 	if f, t := s.entry.Fingerprint, s.entry.Template; created && f != nil && f.UUID != "" && t != nil && t.VMID != 0 {
 		s.Next("or create it again", "stackgen rebuild "+s.Stack+"/"+s.Key)
 	}
-	s.Add(finding.DoAll("or, to create it again, remove it from the state, then run preflight again", s.stateRemove(r.Address)))
+	if s.match.VM == nil || !s.match.VM.Adopt { // that is never created
+		s.Add(finding.DoAll("or, to create it again, remove it from the state, then run preflight again", s.stateRemove(r.Address)))
+	}
 	s.Add(s.retire("or, if you do not need it any more, "))
 }
 

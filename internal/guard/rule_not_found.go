@@ -13,11 +13,13 @@ func (s *subject) adoptsNothing() bool { return s.absent() && s.match.VM != nil 
 func (s *subject) notFoundByAdopt() {
 	s.Is(finding.NotFound, finding.Why("adopts-nothing")).Because("no guest has VMID %d", s.VMID)
 	s.Next("correct the VMID in "+s.at.Spec, s.line("adopt: {vmid: N}"))
-	if s.entry.IsContainer() {
+	switch {
+	case s.entry.IsContainer():
 		s.Next("or, for a new and empty one, write an archive into "+s.at.Spec+", instead of adopt", s.line("template: STORAGE:vztmpl/ARCHIVE"))
-		return
+	default:
+		s.Next("or, to create it, write its template into "+s.at.Spec+", instead of adopt", s.line("template: VMID"))
 	}
-	s.Next("or, to create it, write its template into "+s.at.Spec+", instead of adopt", s.line("template: VMID"))
+	s.Add(s.retire("or, if you do not need it any more, "))
 }
 
 // importsNothing reports whether the import file imports a VM that no guest is.

@@ -30,7 +30,8 @@ func (s *subject) waits() {
 		}
 	}
 	const what = "restart it when that suits its users"
-	if s.match.VM == nil || s.match.Why != cluster.ByIdentity { // restart takes VMs of the specs that the lock identifies
+	// stackgen restart takes VMs of the specs that the lock identifies
+	if s.match.VM == nil || s.match.Why != cluster.ByIdentity || s.entry.IsContainer() {
 		s.Next(what, restart(s.guest))
 		return
 	}

@@ -167,6 +167,7 @@ func (s *subject) decide() bool {
 	switch {
 	case rule.ours && s.entry.IsContainer():
 		s.mountsMissing()
+		s.waits()
 	case rule.ours:
 		s.settles()
 		s.waits()

@@ -13,7 +13,10 @@ import (
 // Waits reports whether a pending change changes the VM when it starts the next time. A
 // new entry with the value that Proxmox VE uses without it does not, such as `numa: 0`.
 func Waits(p cluster.Pending) bool {
-	if p.Value == "" && p.New == "" { // a secret
+	switch {
+	case p.Key == "rootfs": // of a container that has grown, which it has already
+		return false
+	case p.Value == "" && p.New == "": // a secret
 		return true
 	}
 	return effective(p.Key, p.Value) != effective(p.Key, p.New)

@@ -102,3 +102,29 @@ func TestUnknownKind(t *testing.T) {
 		t.Errorf("read as %v, %v", l, problems)
 	}
 }
+
+// TestAdoptedContainer: an entry that adopts a container as it is does not become another container, and not one that
+// an apply changes, by an edit that says neither.
+func TestAdoptedContainer(t *testing.T) {
+	entry := func(text string) string {
+		return strings.Replace(head, "defaults: {", "defaults: {containers: {"+archive+"}, ", 1) + "containers: {x: {networks: [{mac: 'BC:24:11:00:00:07', ipv4: dhcp}], " + text + "}}\n"
+	}
+	profile := "profiles: {all: {ignore_changes: [all]}}\n"
+	for _, c := range []struct{ before, after, want string }{
+		{entry("adopt: {vmid: 401}"), entry("adopt: {vmid: 401}"), ""},
+		{entry("adopt: {vmid: 401}"), entry("vmid: 401"), "adopt-removed"},
+		{entry("adopt: {vmid: 401}"), entry("vmid: 401, profile: default"), ""},
+		{entry("adopt: {vmid: 401}"), entry("adopt: {vmid: 405}"), ""}, // its profile prevents a destroy
+		{entry("adopt: {vmid: 401}, profile: all") + profile, entry("adopt: {vmid: 405}, profile: all") + profile, "adopts-other-vmid"},
+	} {
+		first := decided(t, &Lock{Version: Version}, nil, c.before)
+		r := decided(t, first.Lock, nil, c.after)
+		got := ""
+		for _, f := range r.Refusals {
+			got += string(f.Reason.Code)
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.after, got, c.want)
+		}
+	}
+}

@@ -174,12 +174,17 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 		d.refuse(finding.OtherVM, finding.VM, v.Key, finding.Why("vmid-differs"), steps...).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}
-	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {
+	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v) {
 		d.refuse(finding.OtherVM, finding.VM, v.Key,
 			finding.Why("adopts-other-vmid", v.Profile),
 			finding.Do("adopt it first under a profile that destroys nothing: in "+spec+" remove", "profile: "+v.Profile+"  # "+v.Path),
 			finding.Do("or restore in "+spec+", instead of adopt", fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
+	}
+	if v.IsContainer() && was.Profile == schema.AdoptedProfile && !v.Adopt && !v.SaysProfile() {
+		d.refuse(finding.WouldHarm, finding.VM, v.Key, finding.Why("adopt-removed"),
+			finding.Do("restore in "+spec, fmt.Sprintf("adopt: {vmid: %d}  # %s", was.VMID, v.Path)),
+			finding.Do("or, if an apply may make it as its spec says, write into "+spec, "profile: default  # "+v.Path))
 	}
 	switch {
 	case was.Member == "" || v.Member == "" || !d.had[v.Key]: // not had: the spec renames it

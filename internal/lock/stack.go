@@ -60,10 +60,11 @@ func (d *stackDecider) decide() {
 	d.lock.recordAddresses(d.addresses, d.had)
 }
 
-// harmless reports whether no plan under a profile can destroy a VM.
-func (d *stackDecider) harmless(profile string) bool {
+// harmless reports whether no plan under the profile of a guest can destroy it. One that ignores all of a container
+// does not ignore its VMID.
+func (d *stackDecider) harmless(v *schema.VM) bool {
 	return slices.ContainsFunc(d.project.Profiles, func(p schema.Profile) bool {
-		return p.Name == profile && (p.IgnoreAll || p.PreventDestroy)
+		return p.Name == v.Profile && (p.IgnoreAll && !v.IsContainer() || p.PreventDestroy)
 	})
 }
 

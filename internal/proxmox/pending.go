@@ -21,18 +21,19 @@ type setting struct {
 }
 
 // readSettings reads the configuration of a guest with its pending changes applied, as
-// GET config has it, and the pending changes of a VM. Both are in one response.
+// GET config has it, and the pending changes. Those of a VM are in one response.
 func (r *reader) readSettings(ctx context.Context, g *cluster.Guest) (raw map[string]string, pending []cluster.Pending, err error) {
 	raw = map[string]string{}
-	if g.Kind != guest.VM { // containers have no key that stackgen reports as pending
+	var settings []setting
+	if g.Kind != guest.VM { // the list of settings leaves out the lines for LXC itself
 		var entries map[string]json.RawMessage
-		err = r.get(ctx, configPath(g), &entries)
+		if err := r.get(ctx, configPath(g), &entries); err != nil {
+			return nil, nil, err
+		}
 		for key, value := range entries {
 			raw[key] = plain(value)
 		}
-		return raw, nil, err
 	}
-	var settings []setting
 	if err := r.get(ctx, g.Path("pending"), &settings); err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +42,7 @@ func (r *reader) readSettings(ctx context.Context, g *cluster.Guest) (raw map[st
 		if s.Pending != nil {
 			value = s.Pending
 		}
-		if value != nil && s.Delete == 0 {
+		if g.Kind == guest.VM && value != nil && s.Delete == 0 {
 			raw[s.Key] = plain(*value)
 		}
 		if s.Pending != nil || s.Delete != 0 {

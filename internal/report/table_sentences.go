@@ -7,6 +7,7 @@ import "stackgen/internal/finding"
 var sentences = map[finding.Code]string{
 	"added-file":                   "a file that stackgen did not write changes what the run does",
 	"adopt-other-name":             "if it is VM %s (%s), run `stackgen adopt %s=%s`",
+	"adopt-removed":                "it was adopted as it is, and its spec has neither `adopt` nor a profile any more: the next apply would change it",
 	"adopted-as-it-is":             "the spec adopts it: it has the VMID and MAC addresses that it has in the cluster",
 	"adopts-nothing":               "the spec adopts a VMID that no guest of the cluster has",
 	"adopts-other-vmid":            "the spec adopts another VMID than the lock has, under profile %s: an apply would destroy the former VM, if it was ever created",
