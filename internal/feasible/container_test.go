@@ -40,3 +40,22 @@ func TestContainerPrivileges(t *testing.T) {
 		}
 	}
 }
+
+// TestContainerPaths: what the token may do is read for each storage with a volume of a container, and needed there.
+func TestContainerPaths(t *testing.T) {
+	text := func(s string) *schema.Node { return scalar(schema.ShapeString, s) }
+	mount := set(&schema.Node{Shape: schema.ShapeMap}, guest.Datastore, text("tank"))
+	v := &schema.VM{Kind: guest.Container, Values: (&schema.Node{Shape: schema.ShapeMap}).
+		With(text(guest.Template), text("local:vztmpl/debian.tar.zst")).
+		With(text(guest.RootFS), set(&schema.Node{Shape: schema.ShapeMap}, guest.Datastore, text("local-lvm"))).
+		With(text(guest.Mounts), &schema.Node{Shape: schema.ShapeList, Items: []*schema.Node{mount}})}
+	paths := Paths(v)
+	for _, id := range append(volumeStorages(v), "local") {
+		if !slices.Contains(paths, "/storage/"+id) {
+			t.Errorf("%v lacks storage %s", paths, id)
+		}
+	}
+	if got := volumeStorages(v); !slices.Equal(got, []string{"local-lvm", "tank"}) {
+		t.Errorf("its storages are %v", got)
+	}
+}

@@ -245,7 +245,7 @@ func Paths(v *schema.VM) []string {
 		out = append(out, cluster.BridgePath(nic.Get(guest.Bridge).Str()))
 	}
 	drives := []*schema.Node{v.Values.Get(guest.RootFS), v.Values.Get(guest.CloudInit), v.Values.Get(guest.EFI), v.Values.Get(guest.TPM)}
-	for _, d := range slices.Concat(drives, v.Values.Get(guest.Disks).List()) {
+	for _, d := range slices.Concat(drives, v.Values.Get(guest.Disks).List(), v.Values.Get(guest.Mounts).List()) {
 		if at := d.Get(guest.Datastore).Str(); at != "" {
 			out = append(out, "/storage/"+at)
 		}
