@@ -50,7 +50,8 @@ var wayActs = []struct {
 	{"wait until it has booted", func(w *faultCase) { w.change(300, func(g *pvesim.Guest) { g.Agent.Mode = "present" }) }},
 	{"wait until it has ended", func(w *faultCase) { w.waitUntil("no task is running", w.noRunningTask) }},
 	{"or is an old one, restore the right one", (*faultCase).restoreState},
-	{"undo the change, in the spec or in Proxmox VE", func(w *faultCase) { restoreSpecs(w); w.must(w.stackgen("render")) }}, // then drift
+	{"undo the change, in the spec or in Proxmox VE", restoreAndRender}, // then drift
+	{"or remove it from `mounts`", restoreAndRender},
 	{"undo the change", restoreSpecs},
 	{"restore what asked for it", restoreSpecs},
 }
@@ -70,6 +71,11 @@ func restoreSpecs(w *faultCase) {
 	if reason := w.shell([]string{"git checkout -q -- specs stackgen.yaml"}); reason != "" {
 		w.Fatal(reason)
 	}
+}
+
+func restoreAndRender(w *faultCase) {
+	restoreSpecs(w)
+	w.must(w.stackgen("render"))
 }
 
 // wayStates are the refused rows of the fault matrix, and states for the findings that
