@@ -27,6 +27,7 @@ stacks:
     backend: {type: local}
     vms:
       placed: {vmid: 500, node: pve2, clone: linked, template: {vmid: 9001, node: pve2, name: golden}}
+      placedbox: {kind: container, vmid: 703, node: pve2, macs: ["BC:24:11:00:00:03"]}
 `
 
 // everythingTemplate makes a template for everything.yaml.
