@@ -10,9 +10,11 @@ RACE := TestApply|TestApplyProgress|TestApplyInterrupted|TestGuardManyRecords|Te
 # The packages that it watches: those that start goroutines, or share values between them.
 RACED := grep -rlE --include='*.go' '"sync|sync/errgroup|^[[:space:]]+go (func|[a-z])' cmd generator internal | xargs -n1 dirname | sort -u | sed 's|^|./|'
 # The tests with real tools that `make test` leaves to `make test-rest`: they are about records, reports, rights, pages, recipes and single properties.
-REST := TestActions|TestRebuildGone|TestRebuildKilled|TestRebuildKeepsKilled|TestRebuildWaves|TestRebuildStarts|TestRebuildRecords|TestRebuildMeetsLock|TestRolloutKilled|TestDiscover.*|TestDrift.*|TestTutorial|TestStory|TestGuides|TestExistingCluster|TestInit|TestCI.*|TestCatalog|TestClass.*|TestTwoTeachers|TestEngines|TestTerraform|TestTextIsData|TestSystemdUnits|TestProvider|TestProviderImages|TestContainers|TestContainersByHand|TestContainersKilled|TestContainersOnSimulator|TestHomelabPlan|TestFeasibility.*|TestDNS.*|TestDestroyPartKilled|TestDestroyMeetsLock|TestGuardRecords.*|TestGuardManyRecords|TestRenamedRecord|TestSilentAgentWaysOut|TestDevicesFromCreationToImport|TestHardwareDifferences|TestDescriptionsAndTagsConverge|TestDriveOptions|TestTemplateChanged|TestTemplateKindKilled|TestTemplateKindRefused|TestTemplateGuide|TestTemplateKindRetired
+REST := TestActions|TestRebuildGone|TestRebuildLeavesOff|TestRebuildPastesGrants|TestRebuildKilled|TestRebuildKeepsKilled|TestRebuildWaves|TestRebuildStarts|TestRebuildRecords|TestRebuildMeetsLock|TestRolloutKilled|TestDiscover.*|TestDrift.*|TestTutorial|TestStory|TestGuides|TestExistingCluster|TestInit|TestCI.*|TestCatalog|TestClass.*|TestTwoTeachers|TestEngines|TestTerraform|TestTextIsData|TestSystemdUnits|TestProvider|TestProviderImages|TestProviderClonesContainers|TestContainers|TestContainersByHand|TestContainersKilled|TestContainersOnSimulator|TestHomelabPlan|TestFeasibility.*|TestDNS.*|TestDestroyPartKilled|TestDestroyMeetsLock|TestGuardRecords.*|TestGuardManyRecords|TestRenamedRecord|TestSilentAgentWaysOut|TestDevicesFromCreationToImport|TestHardwareDifferences|TestDescriptionsAndTagsConverge|TestDriveOptions|TestTemplateChanged|TestTemplateKind|TestTemplateKindKilled|TestTemplateKindRefused|TestTemplateGuide|TestTemplateKindRetired
 # What causes each fault at each level of the guard, each printed way out and ten kills and interrupts at random moments.
 FAULTS := TestFaults|TestWaysOut|TestEffectsOfEveryProperty|TestInterruptLongClone|TestApplyKilled|TestApplyInterrupted|TestRolloutKilled
+# Tests with the real tools wait for processes and tasks, so more of them run at once than there are cores.
+PARALLEL := 6
 # Compilers, linters, OpenTofu and providers live for seconds, so they need not collect memory before they have much.
 GOGC ?= off
 GOMEMLIMIT ?= 2GiB
@@ -29,7 +31,7 @@ build: ## build bin/stackgen
 test: build tools ## run the tests of what an apply may and may not do, with the real OpenTofu, Terragrunt and providers; `make test-all` runs all
 	@mkdir -p .tools/tests
 	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/packages.json -- $$($(GO) list ./... | grep -v /test/real$$)
-	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/real.json -- -timeout 60m -parallel 4 -skip '^($(REST))$$' ./test/real && times >.tools/tests/times # tests wait for processes, so more than the cores
+	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/real.json -- -timeout 60m -parallel $(PARALLEL) -skip '^($(REST))$$' ./test/real && times >.tools/tests/times
 	@awk 'END { print "The tests with the real tools took", $$1, "of processor time, and the system", $$2, "for them. The ten slowest of them, on a busy machine:" }' .tools/tests/times
 	@$(GOTESTSUM) tool slowest --jsonfile .tools/tests/real.json --num 10
 	@echo 'Not run: what "make test-rest" runs, and of the fault matrix "guard: fast", "guard: off", applies that end as after import-blocks, and the printed ways out. "make faults" runs these.'
@@ -38,14 +40,14 @@ test-all: test test-rest ## run make test and make test-rest
 
 test-rest: build tools ## run the tests that make test leaves out: DNS, reports, pages, the race detector, Terratest, the browser
 	@mkdir -p .tools/tests
-	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/rest.json -- -timeout 60m -parallel 4 -run '^($(REST))$$' ./test/real
+	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/rest.json -- -timeout 60m -parallel $(PARALLEL) -run '^($(REST))$$' ./test/real
 	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race-packages.json -- -race $$($(RACED))
-	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race.json -- -timeout 20m -race -run '^($(RACE))$$' ./test/real
+	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race.json -- -timeout 20m -parallel $(PARALLEL) -race -run '^($(RACE))$$' ./test/real
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
 	@cd test/browser && $(GO) test -count=1 -timeout 5m # so that it prints which browser ran
 
 faults: build tools ## cause every fault at every level of the guard, and run every printed way out; takes long
-	@STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^($(FAULTS))$$" -count=1 -timeout 90m -parallel 4 && sed -n '/^|/p' docs/dev/faults.md
+	@STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^($(FAULTS))$$" -count=1 -timeout 90m -parallel $(PARALLEL) && sed -n '/^|/p' docs/dev/faults.md
 
 mutants: tools ## run each fault of tools/mutants/list.tsv with the test that catches it; FAULT=ID runs one
 	@$(TOOLS) $(GO) run ./tools/mutants $(if $(FAULT),-fault $(FAULT)) tools/mutants/list.tsv
@@ -86,7 +88,7 @@ cross: ## build for each system and each architecture, and vet what only other s
 		export GOOS=$${platform%/*} GOARCH=$${platform#*/}; $(GO) build -o /dev/null ./cmd/stackgen || { echo "the build for $$platform failed"; exit 1; }; \
 		[ $$GOOS = linux ] || $(GO) vet ./... || { echo "go vet for $$platform failed"; exit 1; }; done
 
-check: lint cross build ## run the checks before a commit, except for tests
+check: cross lint build ## run the checks before a commit, except for tests
 	@$(BIN) render --check
 
 release: ## build archives for all platforms, checksums and bills of materials into dist/, and publish nothing

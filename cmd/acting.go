@@ -32,7 +32,7 @@ func (e *env) acted(c *cli.Context, shown *live.View, view *operate.View, r oper
 		shown.Start(plan)
 	}
 	interrupted := sync.OnceFunc(func() {
-		shown.Interrupted("interrupted: no further VM is begun, and what was sent goes on in Proxmox VE")
+		shown.Interrupted("interrupted: no further guest is begun, and what was sent goes on in Proxmox VE")
 	})
 	defer context.AfterFunc(ctx, interrupted)()
 	r.Report = func(o operate.One) { tell(shown, view, r.Action, &o) }
@@ -50,7 +50,7 @@ func (e *env) acted(c *cli.Context, shown *live.View, view *operate.View, r oper
 
 // rowOf is the row that shows a VM.
 func rowOf(o *operate.One) progress.Target {
-	return progress.Target{Kind: progress.VM, Stack: o.Stack, Key: o.Key, VMID: o.VMID(), Node: o.Node()}
+	return progress.Target{Kind: progress.VM, Guest: o.Spec.Kind, Stack: o.Stack, Key: o.Key, VMID: o.VMID(), Node: o.Node()}
 }
 
 // tell shows what is known now of the action on a VM.

@@ -86,7 +86,7 @@ func TestActingInterrupted(t *testing.T) {
 			code := Main([]string{"stackgen", "power", a.action, "lab", "--parallelism", "1", "--yes"}, strings.NewReader(""), strings.NewReader(""), &out, log)
 			got := log.text.String() + out.String()
 			for _, text := range []string{
-				"interrupted: no further VM is begun, and what was sent goes on in Proxmox VE", "vm1: goes on in Proxmox VE",
+				"interrupted: no further guest is begun, and what was sent goes on in Proxmox VE", "vm1: goes on in Proxmox VE",
 				"power " + a.action + " interrupted after", "interrupted; its task goes on", a.again,
 			} {
 				if code != 1 || !strings.Contains(got, text) {

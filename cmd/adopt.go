@@ -17,19 +17,20 @@ import (
 func (e *env) adoptCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "adopt",
-		Usage:     "write into a spec which VMs of the cluster its VMs are",
+		Usage:     "write into a spec which guests of the cluster its VMs and containers are",
 		ArgsUsage: "[PATH] [KEY=VMID...] [KEY...]",
 		Description: "Writes `adopt: {vmid: N}` into the VMs that are named, comments kept, and shows\n" +
-			"the change as a diff. KEY is a VM's key, or STACK/KEY. --by-name chooses a VM\n" +
-			"whose name exactly one VM of the cluster has, and lists all others; for an\n" +
-			"entry without template, such as `nas: {}`, the key may be the name. --match\n" +
-			"also writes the hardware of these VMs, and of the VMs named by KEY alone, and\n" +
-			"changes their profile from adopted to default: the next plan changes nothing.\n" +
+			"the change as a diff; of a container also the MAC addresses of its networks. KEY\n" +
+			"is the key of a VM or container, or STACK/KEY. --by-name chooses those whose name\n" +
+			"exactly one of the cluster has, and lists all others; for an entry without\n" +
+			"template, such as `nas: {}`, the key may be the name. --match also writes the\n" +
+			"hardware of these, and of those named by KEY alone, and changes their profile\n" +
+			"from adopted to default: the next plan changes nothing.\n" +
 			"The result is checked before it is written. Exit codes: 0 done, 1 not possible,\n" +
 			"3 something is left for you to decide.",
 		Flags: e.judgeFlags(
-			&cli.BoolFlag{Name: "by-name", Usage: "adopt every VM whose name exactly one VM of the cluster has"},
-			&cli.BoolFlag{Name: "match", Usage: "write the hardware that the VMs have; an argument that is no file or folder is a KEY"}),
+			&cli.BoolFlag{Name: "by-name", Usage: "adopt every VM and container whose name exactly one of the cluster has"},
+			&cli.BoolFlag{Name: "match", Usage: "write the hardware that they have; an argument that is no file or folder is a KEY"}),
 		OnUsageError: usageError,
 		Action:       e.adopt,
 	}
@@ -87,7 +88,7 @@ func (e *env) adoptRequest(c *cli.Context) (adopt.Request, error) {
 	case len(r.VMIDs)+len(r.Keys) == 0 && !r.ByName && r.Match:
 		return r, errors.New("say whose hardware to write: KEY, KEY=VMID, or --by-name")
 	case len(r.VMIDs)+len(r.Keys) == 0 && !r.ByName:
-		return r, errors.New("say what to adopt: KEY=VMID, or --by-name; `stackgen preflight` lists the VMs")
+		return r, errors.New("say what to adopt: KEY=VMID, or --by-name; `stackgen preflight` lists them")
 	case !r.ByName && !r.Match && c.IsSet("state"):
 		return r, errors.New("--state works with --by-name and --match only")
 	}
@@ -100,7 +101,8 @@ func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undec
 	if err := e.listed(left, "left for you to decide:"); err != nil {
 		return err
 	}
-	if err := e.listed(report.NewFindings(plan.Absent, nil), "not in the cluster: "+report.Count(len(plan.Absent), "VM")); err != nil {
+	absent := report.NewFindings(plan.Absent, nil)
+	if err := e.listed(absent, "not in the cluster: "+report.Guests(plan.Absent).String()); err != nil {
 		return err
 	}
 	for _, a := range plan.Adoptions {
@@ -108,14 +110,14 @@ func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undec
 	}
 	e.reportClaims(plan)
 	for _, m := range plan.Matches {
-		text := "%s: the spec says what VM %d has"
+		text := "%s: the spec says what %s %d has"
 		if m.Adopted {
 			text += "; its profile is default now"
 		}
-		_ = report.Printf(e.errOut, text+".\n", m.VM, m.VMID)
+		_ = report.Printf(e.errOut, text+".\n", m.VM, m.Kind.Name(), m.VMID)
 	}
 	unmatched := report.NewFindings(plan.Unmatched, nil)
-	if err := e.listed(unmatched, "not written: the hardware of "+report.Count(len(plan.Unmatched), "VM")); err != nil {
+	if err := e.listed(unmatched, "not written: the hardware of "+report.Guests(plan.Unmatched).String()); err != nil {
 		return err
 	}
 	for _, r := range recorded {
@@ -141,13 +143,13 @@ func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undec
 func (e *env) reportClaims(plan *adopt.Plan) {
 	for _, c := range plan.Claimed {
 		if c.Claim != nil {
-			_ = report.Printf(e.errOut, "warning: %s: another project manages VM %d, as %s: "+
-				"two projects with one VM change and destroy it without seeing each other. "+
-				"Forget it there first: `forgotten: [%s]`.\n", c.VM, c.VMID, c.Claim, c.Claim.Key)
+			_ = report.Printf(e.errOut, "warning: %s: another project manages %s %d, as %s: "+
+				"two projects with one %[2]s change and destroy it without seeing each other. "+
+				"Forget it there first: `forgotten: [%[5]s]`.\n", c.VM, c.Kind.Name(), c.VMID, c.Claim, c.Claim.Key)
 			continue
 		}
-		_ = report.Printf(e.errOut, "note: VM %d is named as the VMs of a stack %s, which no spec here has. "+
-			"If another project has that stack, leave the VM there.\n", c.VMID, c.Stack)
+		_ = report.Printf(e.errOut, "note: %s %d is named as the VMs of a stack %s, which no spec here has. "+
+			"If another project has that stack, leave the %[1]s there.\n", c.Kind.Name(), c.VMID, c.Stack)
 	}
 }
 

@@ -26,7 +26,7 @@ func (e *env) applyCommand() *cli.Command {
 		ArgsUsage: "[PATH... | STACK...]",
 		Description: "Runs preflight, writes the import files, plans all units, shows what would be\n" +
 			"done and asks. Only the answer `yes` applies these plans, through Terragrunt and\n" +
-			"the guard. Then it publishes the records of new VMs, removes the import files,\n" +
+			"the guard. Then it publishes the records of new guests, removes the import files,\n" +
 			"records what exists in the lock, and plans again to verify that nothing is left.\n" +
 			"Templates are applied first, in a run of their own: VMs are made from them. A\n" +
 			"Template is last if it loses a template together with VMs that were made from it.\n" +

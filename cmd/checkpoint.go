@@ -19,14 +19,14 @@ import (
 func (e *env) checkpointCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "checkpoint",
-		Usage:     "take a snapshot of VMs that are as their specs say",
+		Usage:     "take a snapshot of VMs and containers that are as their specs say",
 		ArgsUsage: "[NAME [PATH... | STACK | STACK/KEY | STACK/GROUP...]]",
 		Description: "Takes a snapshot named NAME, or " + operate.Baseline + ", of the disks and the configuration of\n" +
-			"each VM, to which `stackgen reset` goes back. It plans the stacks first: a VM gets\n" +
-			"a checkpoint only if its plan is empty and no change of it waits for a restart. A\n" +
-			"VM that has a snapshot of this name keeps it. The memory of a running VM is not\n" +
-			"saved. Exit codes: 0 done, or nothing to do; 1 failed or interrupted; 3 a VM was\n" +
-			"refused, and all others are done.",
+			"each guest, to which `stackgen reset` goes back. It plans the stacks first: a guest\n" +
+			"gets a checkpoint only if its plan is empty and no change of it waits for a\n" +
+			"restart. One that has a snapshot of this name keeps it. The memory of a running VM\n" +
+			"is not saved. Exit codes: 0 done, or nothing to do; 1 failed or interrupted; 3 a\n" +
+			"guest was refused, and all others are done.",
 		Flags:        e.powerFlags(),
 		OnUsageError: usageError,
 		Action:       e.checkpoint,
@@ -39,10 +39,10 @@ func (e *env) checkpoint(c *cli.Context) error {
 		name, args = args[0], args[1:]
 	}
 	if err := operate.CheckName(name); err != nil {
-		return fmt.Errorf("%w; to name VMs, give it first: `stackgen checkpoint %s %s`", err, operate.Baseline, name)
+		return fmt.Errorf("%w; to name guests, give it first: `stackgen checkpoint %s %s`", err, operate.Baseline, name)
 	}
 	if _, err := os.Stat(name); err == nil && c.NArg() == 1 {
-		return fmt.Errorf("%s is a path: to take a checkpoint of its VMs, run `stackgen checkpoint %s %s`",
+		return fmt.Errorf("%s is a path: to take a checkpoint of its guests, run `stackgen checkpoint %s %s`",
 			name, operate.Baseline, shell.Path(name))
 	}
 	view, release, err := e.hold(c, args)
@@ -80,13 +80,13 @@ func sameName(view *operate.View, name string) string {
 func (e *env) resetCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "reset",
-		Usage:     "take VMs back to a checkpoint: what they have written since is lost",
+		Usage:     "take VMs and containers back to a checkpoint: what they have written since is lost",
 		ArgsUsage: "PATH... | STACK | STACK/KEY | STACK/GROUP...",
-		Description: "Rolls back each VM to its checkpoint, disks and configuration, and starts it if it\n" +
+		Description: "Rolls back each guest to its checkpoint, disks and configuration, and starts it if it\n" +
 			"ran. Before that it compares the configuration of the checkpoint with lock and\n" +
 			"spec: one with another UUID or MAC address is refused, and what the next apply\n" +
-			"changes again is named. It asks for the key of one VM, or the names of the stacks\n" +
-			"of several. Exit codes: 0 done; 1 failed, interrupted or not confirmed; 3 a VM was\n" +
+			"changes again is named. It asks for the key of one guest, or the names of the stacks\n" +
+			"of several. Exit codes: 0 done; 1 failed, interrupted or not confirmed; 3 one was\n" +
 			"refused, and all others are done.",
 		Flags: e.powerFlags(
 			&cli.StringFlag{Name: "to", Value: operate.Baseline, Usage: "the checkpoint `NAME`",
@@ -98,7 +98,7 @@ func (e *env) resetCommand() *cli.Command {
 
 func (e *env) reset(c *cli.Context) error {
 	if c.NArg()+len(c.StringSlice("member")) == 0 {
-		return errors.New("reset needs VMs: KEY, STACK/KEY, STACK/GROUP, STACK, a PATH or --member NAME")
+		return errors.New("reset needs guests: KEY, STACK/KEY, STACK/GROUP, STACK, a PATH or --member NAME")
 	}
 	if err := operate.CheckName(c.String("to")); err != nil {
 		return err

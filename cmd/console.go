@@ -16,11 +16,11 @@ import (
 func (e *env) consoleCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "console",
-		Usage:     "print the address of the console of a VM",
+		Usage:     "print the address of the console of a VM or container",
 		ArgsUsage: "KEY | STACK/KEY",
-		Description: "Prints the address of Proxmox VE's own page with the screen of the VM (noVNC),\n" +
+		Description: "Prints the address of Proxmox VE's own page with the screen of a guest (noVNC),\n" +
 			"on the node where it is now. The page needs a login there, with VM.Console on the\n" +
-			"VM. Exit codes: 0 done; 1 not possible; 3 another guest has its VMID.",
+			"guest. Exit codes: 0 done; 1 not possible; 3 another guest has its VMID.",
 		Flags: []cli.Flag{
 			memberFlag(),
 			&cli.BoolFlag{Name: "open", Usage: "also open it in a browser"},
@@ -40,7 +40,7 @@ func (e *env) console(c *cli.Context) error {
 		return errors.New("--open does not open an address that a file says: remove --inventory")
 	}
 	if len(choice.Words)+len(choice.Members) == 0 {
-		return errors.New("console needs a VM: KEY, STACK/KEY or --member NAME")
+		return errors.New("console needs a guest: KEY, STACK/KEY or --member NAME")
 	}
 	p, err := e.open(choice.Paths)
 	if err != nil {
@@ -51,7 +51,7 @@ func (e *env) console(c *cli.Context) error {
 		return err
 	}
 	if n := len(view.VMs); n != 1 {
-		return fmt.Errorf("console is for one VM, and these are %d; `stackgen status --html FILE` has the links to all of them", n)
+		return fmt.Errorf("console is for one guest, and these are %d; `stackgen status --html FILE` has the links to all of them", n)
 	}
 	vm := &view.VMs[0]
 	if text, fix := vm.Problem(); text != "" {

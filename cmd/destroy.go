@@ -13,14 +13,14 @@ import (
 func (e *env) destroyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "destroy",
-		Usage:     "destroy stacks, or VMs of them, after a name was typed",
+		Usage:     "destroy stacks, or guests of them, after a name was typed",
 		ArgsUsage: "[PATH... | STACK | STACK/KEY | STACK/GROUP...]",
-		Description: "Names every VM, pool and record that would be destroyed, and asks for the name\n" +
-			"of each stack, or for the key of the only VM. Records are destroyed first, then\n" +
-			"the VMs, then the pool. A protected VM is refused before anything is gone. With\n" +
-			"STACK/KEY, STACK/GROUP, --member or --students, only these VMs and their records\n" +
-			"are destroyed. The lock keeps the decisions: an apply creates the same VMs again,\n" +
-			"unless they are retired in the spec, as --member does. Exit codes: 0 done,\n" +
+		Description: "Names every guest, pool and record that would be destroyed, and asks for the name\n" +
+			"of each stack, or for the key of the only guest. Records are destroyed first,\n" +
+			"then the guests, then the pool. A protected one is refused before anything is\n" +
+			"gone. With STACK/KEY, STACK/GROUP, --member or --students, only these and their\n" +
+			"records are destroyed. The lock keeps the decisions: an apply creates the same\n" +
+			"again, unless they are retired in the spec, as --member does. Exit codes: 0 done,\n" +
 			"1 failed, interrupted or not confirmed, 3 blocked: fix the findings first.",
 		Flags: []cli.Flag{
 			memberFlag(),

@@ -25,9 +25,9 @@ func (e *env) driftCommand() *cli.Command {
 			"apply does about it, and what to do. Exit codes: 0 no difference, 1 not\n" +
 			"possible, 2 differences that are safe to apply, 3 blocked: do not apply;\n" +
 			"--fail-on changes which differences count. --accept writes what the cluster has\n" +
-			"into the specs, comments kept, and shows the change as a diff: of all VMs that\n" +
-			"differ, or of those at ADDRESS: STACK/KEY, KEY, either with :PROPERTY, or a\n" +
-			"resource address. --baseline leaves out the differences that a file knows.",
+			"into the specs, comments kept, and shows the change as a diff: of all VMs and\n" +
+			"containers that differ, or of those at ADDRESS: STACK/KEY, KEY, either with\n" +
+			":PROPERTY, or a resource address. --baseline leaves out the differences that a file knows.",
 		Flags: e.judgeFlags(planFlag(),
 			&cli.BoolFlag{Name: "accept", Usage: "write what the cluster has into the specs; an argument that is no file or folder is an ADDRESS"},
 			&cli.StringFlag{Name: "baseline", Usage: "leave out what `FILE` knows", Action: notEmpty("baseline", "a file")},

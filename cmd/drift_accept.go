@@ -59,23 +59,23 @@ func (e *env) acceptDrift(r adopt.AcceptRequest) error {
 	return exit(left.Exit)
 }
 
-// acceptedLines say which properties were written, VMs with the same ones in one line.
+// acceptedLines say which properties were written, guests with the same ones in one line.
 func acceptedLines(accepted []adopt.Accepted) []string {
 	const few = 4
 	var order []string
-	vms := map[string][]string{}
+	guests := map[string][]string{}
 	for _, a := range accepted {
 		properties := strings.Join(a.Properties, ", ")
-		if vms[properties] == nil {
+		if guests[properties] == nil {
 			order = append(order, properties)
 		}
-		vms[properties] = append(vms[properties], a.String())
+		guests[properties] = append(guests[properties], a.String())
 	}
 	var out []string
 	for _, properties := range order {
-		names, text := vms[properties], ": the spec says what the VM has: "
+		names, text := guests[properties], ": the spec says what it has: "
 		if n := len(names); n > 1 {
-			text = ": the specs say what the VMs have: "
+			text = ": the specs say what they have: "
 			if n > few+1 {
 				names = append(names[:few:few], fmt.Sprintf("and %d more", n-few))
 			}

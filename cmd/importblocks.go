@@ -20,7 +20,7 @@ func (e *env) importBlocksCommand() *cli.Command {
 		Name:      "import-blocks",
 		Usage:     "write the import files for everything that is safe to adopt",
 		ArgsUsage: "[PATH... | STACK...]",
-		Description: "Writes stacks/STACK/imports/UNIT.tf for the VMs, pools and records that exist,\n" +
+		Description: "Writes stacks/STACK/imports/UNIT.tf for the guests, pools and records that exist,\n" +
 			"certainly belong to the specs and are in no state. Each run replaces the files,\n" +
 			"and removes those with nothing to import; they are valid for one apply. What\n" +
 			"cannot be adopted is listed and blocks nothing else. Exit codes: 0 done, 1 not\n" +

@@ -102,19 +102,19 @@ func usageError(c *cli.Context, err error, _ bool) error {
 // elsewhere are commands of other tools, and what to use.
 var elsewhere = map[string]string{
 	"check":    "`stackgen validate` checks specs, and `stackgen preflight` what an apply would do",
-	"create":   "add the VM to a spec; `stackgen apply` creates it",
-	"delete":   "list the VM under retired: in its spec; `stackgen apply` destroys it",
+	"create":   "add the VM or container to a spec; `stackgen apply` creates it",
+	"delete":   "list the VM or container under retired: in its spec; `stackgen apply` destroys it",
 	"diff":     "`stackgen render --diff` compares files, and `stackgen drift` the cluster",
 	"import":   "`stackgen import-blocks` writes the import files, and `stackgen adopt` the spec",
 	"plan":     "`stackgen apply --dry-run` shows what an apply would do",
-	"reboot":   "`stackgen power reboot STACK/KEY` reboots a VM",
+	"reboot":   "`stackgen power reboot STACK/KEY` reboots a guest",
 	"refresh":  "every command reads the cluster itself",
-	"remove":   "list the VM under retired: in its spec; `stackgen apply` destroys it",
-	"rollback": "`stackgen reset STACK/KEY` takes a VM back to its checkpoint",
-	"shutdown": "`stackgen power shutdown STACK/KEY` shuts a VM down",
+	"remove":   "list the VM or container under retired: in its spec; `stackgen apply` destroys it",
+	"rollback": "`stackgen reset STACK/KEY` takes a guest back to its checkpoint",
+	"shutdown": "`stackgen power shutdown STACK/KEY` shuts a guest down",
 	"ssh":      "`stackgen outputs --format ssh` prints a configuration for ssh",
-	"start":    "`stackgen power start STACK/KEY` starts a VM",
-	"stop":     "`stackgen power stop STACK/KEY` stops a VM",
+	"start":    "`stackgen power start STACK/KEY` starts a guest",
+	"stop":     "`stackgen power stop STACK/KEY` stops a guest",
 }
 
 func unknownCommand(c *cli.Context) error {

@@ -30,7 +30,7 @@ func (e *env) outputsCommand() *cli.Command {
 			"stack that was not applied; then no file of any stack is written. 3 a file that\n" +
 			"stackgen did not write, or that was changed since, is in the way.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "live", Usage: "ask the cluster for the node and address of each VM"},
+			&cli.BoolFlag{Name: "live", Usage: "ask the cluster for the node and address of each guest"},
 			inventoryFlag(),
 			stateFlag(),
 			oneOf(&cli.StringFlag{Name: "format", Usage: "print json, csv, ansible, ssh or hosts of one stack, and write nothing"},
@@ -79,7 +79,7 @@ func (e *env) outputs(c *cli.Context) error {
 		return err
 	}
 	r := report.Outputs{
-		Root: p.Root, Stacks: o.Stacks, VMs: o.VMs, Files: len(o.Files),
+		Root: p.Root, Stacks: o.Stacks, VMs: o.VMs, Containers: o.Containers, Files: len(o.Files),
 		Changes: render.Changes(changes, false, false), Warnings: o.Warnings,
 		Skipped: slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(stacks, name) }),
 	}

@@ -12,7 +12,6 @@ import (
 
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
-	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/selection"
 )
@@ -21,8 +20,8 @@ import (
 func (e *env) powerFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
 		memberFlag(),
-		&cli.IntFlag{Name: "parallelism", Value: 8, Usage: "act on at most `N` VMs at the same time"},
-		&cli.DurationFlag{Name: "timeout", Value: 3 * time.Minute, Usage: "how long a locked VM is waited for, and a guest may take"},
+		&cli.IntFlag{Name: "parallelism", Value: 8, Usage: "act on at most `N` guests at the same time"},
+		&cli.DurationFlag{Name: "timeout", Value: 3 * time.Minute, Usage: "how long a locked guest is waited for, and an action may take"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and send nothing"},
 		&cli.BoolFlag{Name: "yes", Usage: "do not ask"},
 		progressFlag(),
@@ -39,16 +38,17 @@ func memberFlag() cli.Flag {
 func (e *env) powerCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "power",
-		Usage:     "start, shut down, stop, reboot, pause or resume VMs",
+		Usage:     "start, shut down, stop, reboot, pause or resume VMs; all but pausing also containers",
 		ArgsUsage: "ACTION [PATH... | STACK | STACK/KEY | STACK/GROUP...]",
-		Description: "Sends one call of the API for each VM, and waits until it is done. ACTION is\n" +
-			"start, shutdown, stop, reboot, suspend or resume. A guest is left alone unless its\n" +
-			"recorded identity says that it is the VM, which is read again just before the\n" +
-			"call. A locked VM is waited for. Actions after which a VM does not answer are\n" +
-			"listed and asked for. Exit codes: 0 done, or nothing to do; 1 failed, interrupted\n" +
-			"or not confirmed; 3 a VM was refused, and all others are done.",
+		Description: "Sends one call of the API for each guest, and waits until it is done. ACTION is\n" +
+			"start, shutdown, stop, reboot, suspend or resume; containers have the first four.\n" +
+			"A guest is left alone unless its recorded identity says that it is the right one,\n" +
+			"which is read again just before the call. A locked one is waited for. Actions\n" +
+			"after which a guest does not answer are listed and asked for. Exit codes: 0 done,\n" +
+			"or nothing to do; 1 failed, interrupted or not confirmed; 3 a guest was refused,\n" +
+			"and all others are done.",
 		Flags: e.powerFlags(
-			&cli.BoolFlag{Name: "force", Usage: "with shutdown: stop a VM that has not shut down after --timeout"}),
+			&cli.BoolFlag{Name: "force", Usage: "with shutdown: stop a guest that has not shut down after --timeout"}),
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
 			name := c.Args().First()
@@ -60,7 +60,7 @@ func (e *env) powerCommand() *cli.Command {
 				near := nearestOf(name, power.Names(), "stackgen power ")
 				return fmt.Errorf("there is no action %q%s actions: %s", name, cmp.Or(near, ";"), strings.Join(power.Names(), ", "))
 			case c.Bool("force") && action.Name != "shutdown":
-				return errors.New("--force is for shutdown: it stops a VM that has not shut down after --timeout")
+				return errors.New("--force is for shutdown: it stops a guest that has not shut down after --timeout")
 			}
 			return e.power(c, action, c.Args().Tail(), false)
 		},
@@ -70,20 +70,20 @@ func (e *env) powerCommand() *cli.Command {
 func (e *env) restartCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "restart",
-		Usage:     "restart the VMs whose changes wait for it",
+		Usage:     "restart the VMs and containers whose changes wait for it",
 		ArgsUsage: "[PATH... | STACK | STACK/KEY | STACK/GROUP...]",
-		Description: "Reboots exactly the running VMs with changes of their configuration that wait\n" +
+		Description: "Reboots exactly the running guests with changes of their configuration that wait\n" +
 			"for a restart, through the API, which applies these changes. A restart inside\n" +
-			"the guest does not. With --wave, the next VMs are restarted only after those\n" +
+			"the guest does not. With --wave, the next ones are restarted only after those\n" +
 			"before run again without such changes. Exit codes: 0 done, or nothing to do; 1\n" +
-			"failed, interrupted or not confirmed; 3 a VM was refused, and all others are done.",
+			"failed, interrupted or not confirmed; 3 one was refused, and all others are done.",
 		Flags: e.powerFlags(
-			&cli.BoolFlag{Name: "pending", Usage: "required: only VMs with changes that wait"},
-			&cli.IntFlag{Name: "wave", Usage: "restart `N` VMs, and the next ones after they run again"}),
+			&cli.BoolFlag{Name: "pending", Usage: "required: only guests with changes that wait"},
+			&cli.IntFlag{Name: "wave", Usage: "restart `N` guests, and the next ones after they run again"}),
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
 			if !c.Bool("pending") {
-				return errors.New("restart needs --pending, and restarts VMs with changes that wait; `stackgen power reboot` reboots any VM")
+				return errors.New("restart needs --pending, and restarts guests with changes that wait; `stackgen power reboot` reboots any guest")
 			}
 			return e.power(c, power.Find("reboot"), c.Args().Slice(), true)
 		},
@@ -93,6 +93,9 @@ func (e *env) restartCommand() *cli.Command {
 // power runs an action on the VMs that the arguments name.
 func (e *env) power(c *cli.Context, action *power.Action, args []string, pending bool) error {
 	view, err := e.look(c, args)
+	if err == nil && action.OnlyVMs {
+		err = e.dropContainers(action, view, args)
+	}
 	if err != nil {
 		return err
 	}
@@ -116,23 +119,15 @@ func (e *env) look(c *cli.Context, args []string) (*operate.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, err := operate.Look(c.Context, p, choice, e.sources(c), false)
-	if err == nil {
-		err = e.dropContainers(p, choice, view)
-	}
-	return view, err
+	return operate.Look(c.Context, p, choice, e.sources(c), false)
 }
 
-// dropContainers leaves the containers of a view out that no word names, if there are VMs, and says so: the
-// commands that act are for VMs.
-func (e *env) dropContainers(p *project.Project, choice operate.Choice, view *operate.View) error {
-	words, err := selection.Qualify(p.Stacks.Stacks, choice.Words)
-	if err != nil {
-		return err
-	}
+// dropContainers leaves the containers of a view out that no argument names, if there are VMs, and says so: the
+// action is for VMs.
+func (e *env) dropContainers(action *power.Action, view *operate.View, args []string) error {
 	var left []string
 	vms := slices.DeleteFunc(slices.Clone(view.VMs), func(vm selection.VM) bool {
-		drop := vm.Spec != nil && vm.Spec.IsContainer() && !slices.Contains(words, vm.String())
+		drop := vm.IsContainer() && !slices.Contains(args, vm.String()) && !slices.Contains(args, vm.Key)
 		if drop {
 			left = append(left, vm.String())
 		}
@@ -142,7 +137,7 @@ func (e *env) dropContainers(p *project.Project, choice operate.Choice, view *op
 		return nil
 	}
 	view.VMs = vms
-	return report.Printf(e.errOut, "note: this command is for VMs; these containers are left as they are: %s\n", strings.Join(left, ", "))
+	return report.Printf(e.errOut, "note: %s is for VMs; these containers are left as they are: %s\n", action.Name, strings.Join(left, ", "))
 }
 
 // actionRequest is the request of an action on all VMs of a view.
@@ -163,7 +158,7 @@ func (e *env) act(c *cli.Context, view *operate.View, r operate.Request, planned
 		return err
 	}
 	if asks := r.Action.Stops && operate.Count(planned, power.Planned) > 0 && !c.Bool("yes"); asks {
-		n := report.Count(operate.Count(planned, power.Planned), "VM")
+		n := powerReport(view, r.Action, planned).Count(power.Planned)
 		if !terminal(e.in) {
 			return fmt.Errorf("%s of %s was not confirmed, and nothing was sent: give --yes where nobody can be asked", r.Action.Name, n)
 		}
@@ -242,7 +237,7 @@ func powerReport(view *operate.View, action *power.Action, ended []operate.One) 
 
 func poweredOf(view *operate.View, o *operate.One) report.Powered {
 	out := report.Powered{
-		Stack: o.Stack, Key: o.Key, Member: o.Member, Name: o.Name, VMID: o.VMID(), Node: o.Node(),
+		Stack: o.Stack, Key: o.Key, Container: o.IsContainer(), Member: o.Member, Name: o.Name, VMID: o.VMID(), Node: o.Node(),
 		Was: o.Was, Result: o.Result, Text: o.Text, Seconds: o.Took.Seconds(), Warnings: o.Warnings,
 	}
 	for _, fix := range o.Fix {

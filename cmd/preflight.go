@@ -20,9 +20,9 @@ import (
 func (e *env) preflightCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "preflight",
-		Usage:     "check what an apply would do: one verdict for each VM, pool and record",
+		Usage:     "check what an apply would do: one verdict for each VM, container, pool and record",
 		ArgsUsage: "[PATH... | STACK...]",
-		Description: "Joins specs, lock, state and cluster. Then it plans the VMs and pools that\n" +
+		Description: "Joins specs, lock, state and cluster. Then it plans the guests and pools that\n" +
 			"exist and that nothing blocks, without a lock and without writing a state: a plan\n" +
 			"says what an apply changes. With --no-plan, --inventory or --state, it does not\n" +
 			"plan, and the first line says so. State is read from the units' backends unless\n" +
@@ -32,7 +32,7 @@ func (e *env) preflightCommand() *cli.Command {
 		Flags: e.judgeFlags(
 			planFlag(),
 			&cli.BoolFlag{Name: "no-plan", Usage: "make no plan: what an apply changes is not looked at"},
-			&cli.BoolFlag{Name: "destroy", Usage: "check a destroy of whole stacks: it is blocked if one of their VMs is protected"},
+			&cli.BoolFlag{Name: "destroy", Usage: "check a destroy of whole stacks: it is blocked if one of their guests is protected"},
 			formatFlag("text", "json", "junit", "github", "markdown")),
 		OnUsageError: usageError,
 		Action:       e.preflight,

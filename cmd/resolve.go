@@ -19,24 +19,24 @@ func (e *env) resolveCommand() *cli.Command {
 		Usage:     "record in the lock what only the cluster and the states know",
 		ArgsUsage: "[PATH... | STACK...]",
 		Description: "Reads the cluster and the states once, and records in " + lock.File + "\n" +
-			"what the specs leave to the cluster, once for each VM: the VMID and node of its\n" +
+			"what the specs leave to the cluster, once for each guest: the VMID and node of its\n" +
 			"template, the clone mode of clone: auto with its reason, and the node of a\n" +
-			"placement by score, spread or binpack. It also records what identifies each VM\n" +
-			"and each state, the addresses of the VMs, former addresses that the state does\n" +
-			"not have any more, and retired VMs that do not exist any more. It records a VM\n" +
+			"placement by score, spread or binpack. It also records what identifies each\n" +
+			"guest and each state, their addresses, former addresses that the state does not\n" +
+			"have any more, and retired guests that do not exist any more. It records a guest\n" +
 			"only where state, cluster and spec agree which one it is, and lists all others.\n" +
-			"--explain prints how the nodes compare, and how many VMs to create at once.\n" +
-			"--again decides again for a VM that was never created, and renders: its node,\n" +
+			"--explain prints how the nodes compare, and how many guests to create at once.\n" +
+			"--again decides again for a guest that was never created, and renders: its node,\n" +
 			"template, clone mode and MAC addresses, and its VMID if two branches took the\n" +
 			"same. Exit codes: 0 done, 1 not possible, such as a template that does not\n" +
-			"exist or no node for a VM, 3 nothing was recorded of a stack whose recorded\n" +
-			"cluster is another one, --again names a VM that may exist, or render refuses.",
+			"exist or no node for a guest, 3 nothing was recorded of a stack whose recorded\n" +
+			"cluster is another one, --again names a guest that may exist, or render refuses.",
 		Flags: e.judgeFlags(
 			&cli.StringSliceFlag{Name: "again", Usage: "decide again for `STACK/KEY`, which was never created"},
 			&cli.BoolFlag{Name: "explain", Usage: "also print the scores of the nodes, and a figure for apply.parallelism"},
 			&cli.StringSliceFlag{Name: "new-cluster",
 				Usage: "`STACK` is in this cluster now, whatever is recorded, or all nodes have new addresses"},
-			&cli.StringSliceFlag{Name: "state-moved", Usage: "you have moved the state of `STACK` to where its spec says, and it has new VMs"},
+			&cli.StringSliceFlag{Name: "state-moved", Usage: "you have moved the state of `STACK` to where its spec says, and it has new guests"},
 			&cli.StringSliceFlag{Name: "new-state", Usage: "the recorded states of `STACK` are lost; those that it has now replace them"},
 			formatFlag("text", "json")),
 		OnUsageError: usageError,
@@ -99,7 +99,7 @@ func nodesOf(r *resolve.Result) []report.Node {
 	var out []report.Node
 	for _, l := range r.Loads {
 		n := report.Node{
-			Node: l.Node, VMs: l.VMs, Strategies: l.Strategies, Out: l.Out,
+			Node: l.Node, VMs: l.VMs, Containers: l.Containers, Strategies: l.Strategies, Out: l.Out,
 			CPUs: l.After.CPUs, NeededCPUs: l.After.Busy, Memory: l.After.Memory, NeededMemory: l.After.Used,
 		}
 		n.CPU, n.FreeMemory = l.Before.Free()
@@ -112,7 +112,7 @@ func nodesOf(r *resolve.Result) []report.Node {
 // decisionOf is a decision as it is reported.
 func decisionOf(d resolve.Decision) report.Decision {
 	out := report.Decision{
-		Stack: d.Stack, Key: d.Key, Again: d.Again, VMID: d.VMID, MACs: d.MACs,
+		Stack: d.Stack, Key: d.Key, Container: d.Container, Again: d.Again, VMID: d.VMID, MACs: d.MACs,
 		Node: d.Node, Strategy: d.Strategy, Clone: d.Clone, CloneReason: d.CloneReason,
 	}
 	if t := d.Template; t != nil {

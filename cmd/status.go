@@ -25,14 +25,14 @@ func (e *env) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "status",
 		Aliases:   []string{"list"},
-		Usage:     "list the VMs as they are now: power, address, changes that wait",
+		Usage:     "list the VMs and containers as they are now: power, address, changes that wait",
 		ArgsUsage: "[PATH... | STACK | STACK/KEY | STACK/GROUP...]",
-		Description: "One line for each VM: its key, member, VMID, node, power, address, uptime, the\n" +
+		Description: "One line for each guest: its key, member, VMID, node, power, address, uptime, the\n" +
 			"entries of its configuration that wait for a restart, the template that it was\n" +
-			"made from, and its checkpoint. It reads the cluster and no state. Without a configured cluster it\n" +
-			"says what the lock knows. --html writes one page with links to the consoles. A VM\n" +
-			"whose VMID another guest has is listed with what to do. Exit codes: 0 done, 1 not\n" +
-			"possible.",
+			"made from, and its checkpoint. It reads the cluster and no state. Without a\n" +
+			"configured cluster it says what the lock knows. --html writes one page with links\n" +
+			"to the consoles. One whose VMID another guest has is listed with what to do. Exit\n" +
+			"codes: 0 done, 1 not possible.",
 		Flags: []cli.Flag{
 			memberFlag(),
 			&cli.BoolFlag{Name: "watch", Usage: "print it again every five seconds, until an interrupt"},
@@ -138,7 +138,8 @@ func addCheckpoints(r *report.Status, points map[string]operate.Checkpoint) {
 
 // nowOf is what is known of one VM.
 func nowOf(view *operate.View, vm *selection.VM) report.Now {
-	out := report.Now{Stack: vm.Stack, Key: vm.Key, Member: vm.Member, Name: vm.Name, VMID: vm.VMID(), Node: vm.Node(), Power: "not read"}
+	out := report.Now{Stack: vm.Stack, Key: vm.Key, Container: vm.IsContainer(), Member: vm.Member, Name: vm.Name, VMID: vm.VMID(),
+		Node: vm.Node(), Power: "not read"}
 	if vm.Entry != nil {
 		if t := cmp.Or(vm.Entry.MadeFrom, vm.Entry.Template); t != nil {
 			out.Template = cmp.Or(t.Name, fmt.Sprint(t.VMID))
@@ -163,10 +164,8 @@ func nowOf(view *operate.View, vm *selection.VM) report.Now {
 		if len(g.Config.Address) > 0 {
 			out.Address = g.Config.Address[0]
 		}
-		for _, p := range g.Config.Pending {
-			out.Pending = append(out.Pending, p.Key)
-		}
 	}
+	out.Pending = operate.Waits(g)
 	return out
 }
 

@@ -129,13 +129,14 @@ func otherVM(v *schema.VM, stack, key string, reason finding.Reason, was, is Ide
 	}
 	f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Object: finding.Object{VMID: was.VMID},
 		Kind: finding.OtherVM, Severity: finding.Blocked, Reason: reason}
+	f.Container = v != nil && v.IsContainer()
 	switch {
 	case was.VMID != is.VMID:
 		if is.VMID != 0 {
 			f.Because("VMID %d before, %d now", was.VMID, is.VMID)
 		}
 		f.Next("restore the lock", "git checkout -- "+lock.File)
-		f.Next("or, if it is lost, write into "+spec+" which VM this is", line)
+		f.Next("or, if it is lost, write into "+spec+" which VMID it has", line)
 	case !slices.Equal(was.MACs, is.MACs):
 		f.Because("MAC addresses %q before, %q now", was.MACs, is.MACs)
 		f.Next("restore the lock", "git checkout -- "+lock.File)
@@ -143,10 +144,10 @@ func otherVM(v *schema.VM, stack, key string, reason finding.Reason, was, is Ide
 		for i, mac := range was.MACs {
 			lines = append(lines, fmt.Sprintf("mac: %s  # networks of %s, entry %d", cmp.Or(mac, schema.AutoMAC), key, i+1))
 		}
-		f.Next("or, if it is lost, write into "+spec+" which MAC addresses the VM has", lines...)
+		f.Next("or, if it is lost, write into "+spec+" which MAC addresses it has", lines...)
 	default:
 		f.Next("undo the change in " + spec)
-		f.Add(finding.DoAll("or, for a new VM, give it a new key in "+spec+" and retire this one",
+		f.Add(finding.DoAll("or, for a new one, give it a new key in "+spec+" and retire this one",
 			finding.Entries("retired", key), "stackgen render"))
 	}
 	f.Next("or, if nothing of this stack was ever applied, remove what was rendered", "rm stacks/"+stack+"/"+StackFile, "stackgen render")

@@ -32,11 +32,13 @@ const (
 )
 
 // kinds have what people call a guest of a kind, the command of a node for it, its console in
-// the web interface, the prefix of its resource of the HA manager, its type of resource, its unit, and the
-// name of the map of its guests in specs, units and outputs.
-var kinds = map[Kind]struct{ name, tool, console, ha, resource, unit, list string }{
-	VM:        {"VM", "qm", "kvm", "vm", VMResource, VMUnit, "vms"},
-	Container: {"container", "pct", "lxc", "ct", ContainerResource, ContainerUnit, "containers"},
+// the web interface, the prefix of its resource of the HA manager, its type of resource, its unit, the
+// name of the map of its guests in specs, units and outputs, the prefix of the types of its tasks, and the
+// file that a node locks while it changes the configuration of a guest, around its VMID.
+var kinds = map[Kind]struct{ name, tool, console, ha, resource, unit, list, task, lock, lockEnd string }{
+	VM: {"VM", "qm", "kvm", "vm", VMResource, VMUnit, "vms", "qm", "/var/lock/qemu-server/lock-", ".conf"},
+	Container: {"container", "pct", "lxc", "ct", ContainerResource, ContainerUnit, "containers", "vz",
+		"/run/lock/lxc/pve-config-", ".lock"},
 }
 
 // Kinds are all kinds, VMs first.
@@ -46,6 +48,16 @@ func Kinds() []Kind { return []Kind{VM, Container} }
 func KindOf(resource string) Kind {
 	for _, k := range Kinds() {
 		if kinds[k].resource == resource {
+			return k
+		}
+	}
+	return ""
+}
+
+// KindOfUnit is the kind of the guests of a unit of a stack, or "".
+func KindOfUnit(unit string) Kind {
+	for _, k := range Kinds() {
+		if kinds[k].unit == unit {
 			return k
 		}
 	}
@@ -74,6 +86,15 @@ func (k Kind) Name() string { return kinds[cmp.Or(k, VM)].name }
 
 // Tool is the command of a node for a guest of the kind: qm.
 func (k Kind) Tool() string { return kinds[cmp.Or(k, VM)].tool }
+
+// Task is the type of the task that does an action to a guest of the kind: qmstart.
+func (k Kind) Task(action string) string { return kinds[cmp.Or(k, VM)].task + action }
+
+// LockFile is the file that a node locks while it changes the configuration of a guest.
+func (k Kind) LockFile(vmid int) string {
+	row := kinds[cmp.Or(k, VM)]
+	return row.lock + strconv.Itoa(vmid) + row.lockEnd
+}
 
 // Guests is the path of the guests of the kind on a node, in the API of Proxmox VE.
 func (k Kind) Guests(node string) string { return "/nodes/" + node + "/" + string(k) }

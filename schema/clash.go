@@ -69,7 +69,7 @@ type use struct {
 
 func (u use) String() string {
 	if u.vm != nil {
-		return fmt.Sprintf("%s (VM %s)", u.Pos, u.vm.key)
+		return fmt.Sprintf("%s (%s %s)", u.Pos, u.vm.kind.Name(), u.vm.key)
 	}
 	return u.Pos.String()
 }
@@ -83,8 +83,8 @@ func (c *clash) once(what string, pos Pos, code, fix, format string, thing any) 
 	case !used:
 		c.first[what] = use{pos, c.vm}
 	case first.Pos == pos && first.vm != nil:
-		p.Fix = "give each VM its own; in a group, text can have {n}"
-		c.problem(p, format+" by VM %s, which has it from the same line", thing, first.vm.key)
+		p.Fix = "give each its own; in a group, text can have {n}"
+		c.problem(p, format+" by %s %s, which has it from the same line", thing, first.vm.kind.Name(), first.vm.key)
 	default:
 		c.problem(p, format+" at %s", thing, first)
 	}
@@ -92,7 +92,8 @@ func (c *clash) once(what string, pos Pos, code, fix, format string, thing any) 
 }
 
 func (c *clash) checkVM(s *Stack, v *VM) {
-	c.vm = &subject{s.Name, v.Path, v.Key}
+	of := subjectOf(s, v)
+	c.vm = &of
 	defer func() { c.vm = nil }()
 	if v.VMID != 0 {
 		at := v.At(guest.VMID)
@@ -106,7 +107,7 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 		c.errorPos(t.Pos, v.Path+".template", CodeTemplate, "remove release, or write a spec of kind: Template with this name",
 			"the project has no Template %q", t.Name)
 	}
-	c.once("name "+strings.ToLower(v.Name), v.At(guest.Name), CodeNameClash, "choose another name", "the VM name %q is already used", v.Name)
+	c.once("name "+strings.ToLower(v.Name), v.At(guest.Name), CodeNameClash, "choose another name", "the name %q is already used", v.Name)
 	if v.IsContainer() {
 		c.containerAddresses(v)
 	} else if v.Address.IsValid() {
@@ -183,7 +184,8 @@ func (j *joiner) selfHosted(s *Stack) {
 		}
 		for _, n := range names {
 			if what := hosts[n]; what != "" {
-				j.vm = &subject{s.Name, v.Path, v.Key}
+				of := subjectOf(s, v)
+				j.vm = &of
 				j.warn(v.Pos, v.Path, CodeSelfHosted, "move it to a stack of its own, with its state elsewhere",
 					"%s is this stack's own %s: while it is down, the stack cannot be applied", n, what)
 				j.vm = nil

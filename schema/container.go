@@ -32,7 +32,7 @@ var notShared = []string{guest.Name, guest.VMID, guest.Template, guest.Networks,
 
 // InheritedByContainers reports whether containers inherit a property of the defaults, which VMs have as well.
 func InheritedByContainers(key string) bool {
-	return find(ContainerFields, key) != nil && !slices.Contains(notShared, key)
+	return find(ContainerFields, key) != nil && find(VMFields, key) != nil && !slices.Contains(notShared, key)
 }
 
 // defaultContainer has the properties that every container of the stack inherits: of the
@@ -157,7 +157,7 @@ func (e *expander) containerNetworks(v *VM) {
 	v.set(guest.Networks, out)
 }
 
-// mounts checks the mount points of a container against each other.
+// mounts checks the mount points of a container against each other. Proxmox VE mounts them in the order of their numbers.
 func (e *expander) mounts(v *VM) {
 	seen := map[string]bool{}
 	for i, m := range v.Values.Get(guest.Mounts).List() {
@@ -165,12 +165,23 @@ func (e *expander) mounts(v *VM) {
 		if seen[at.Str()] {
 			e.errorPos(at.Pos, fmt.Sprintf("%s.mounts[%d]", v.Path, i), CodeDevice, "choose another path", "two mount points are at %s", at.Text)
 		}
+		below := slices.IndexFunc(v.Values.Get(guest.Mounts).List()[:i], func(o *Node) bool {
+			return strings.HasPrefix(o.Get(guest.Path).Str(), at.Str()+"/")
+		})
+		if below >= 0 {
+			e.errorPos(at.Pos, fmt.Sprintf("%s.mounts[%d]", v.Path, i), CodeDevice, "write it before the one below it",
+				"%s is mounted after mounts[%d], which is below it, and would hide that", at.Text, below)
+		}
 		seen[at.Str()] = true
 	}
 }
 
-// unaddressed reports whether nothing tells the address of a container.
+// unaddressed reports whether nothing tells the address of a container. One of profile adopted keeps the address that it
+// has, also where its networks say only its MAC addresses.
 func (v *VM) unaddressed() bool {
+	if v.Profile == AdoptedProfile {
+		return false
+	}
 	nics := v.Values.Get(guest.Networks).List()
 	return len(nics) == 0 || cmp.Or(nics[0].Get(guest.IPv4).Str(), "") == ""
 }

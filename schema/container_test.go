@@ -126,16 +126,18 @@ func TestContainerProblems(t *testing.T) {
 		"a property of VMs":    {"containers: {y: {" + good + ", cloud_init: {}}}", `unknown key "cloud_init" in y`},
 		"a key of a VM":        {"defaults: {template: 9000, node: pve1}\nvms: {y: {}}\ncontainers: {y: {" + good + "}}", "the key is already used"},
 		"a VMID of a VM":       {"defaults: {template: 9000, node: pve1}\nvms: {x: {vmid: 100}}\ncontainers: {y: {" + good + ", vmid: 100}}", "VMID 100 is already used"},
-		"a name of a VM":       {"defaults: {template: 9000, node: pve1}\nvms: {x: {name: n}}\ncontainers: {y: {" + good + ", name: N}}", `the VM name "N" is already used`},
+		"a name of a VM":       {"defaults: {template: 9000, node: pve1}\nvms: {x: {name: n}}\ncontainers: {y: {" + good + ", name: N}}", `the name "N" is already used`},
 		"no network":           {"containers: {y: {" + good + ", networks: []}}", "has no MAC address, by which it is known"},
 		"a MAC by Proxmox VE":  {"containers: {y: {" + good + ", networks: [{mac: auto}]}}", "mac takes a unicast MAC address"},
 		"addresses with a gap": {"containers: {y: {" + good + ", networks: [{bridge: vmbr0}, {ipv4: dhcp}]}}", "networks[0] has no address"},
 		"one interface twice":  {"containers: {y: {" + good + ", networks: [{interface: lan, ipv4: dhcp}, {interface: lan}]}}", "two networks use the interface lan"},
+		"a path below":         {"containers: {y: {" + good + ", mounts: [{path: /a/b, size: 1}, {path: /ab, size: 1}, {path: /a, size: 2}]}}", "/a is mounted after mounts[0], which is below it"},
 		"one path twice":       {"containers: {y: {" + good + ", mounts: [{path: /a, size: 1}, {path: /a, size: 2}]}}", "two mount points are at /a"},
 		"a bind mount":         {"containers: {y: {" + good + ", mounts: [{path: /a, size: 1, datastore: /mnt/nas}]}}", "datastore takes a datastore"},
 		"a path that leaves":   {"containers: {y: {" + good + ", mounts: [{path: /a/../etc, size: 1}]}}", "path takes an absolute path"},
 		"a mount, no size":     {"containers: {y: {" + good + ", mounts: [{path: /a}]}}", `lacks the key "size"`},
 		"record, no address":   {"dns: {zone: a.test, server: 10.0.0.1}\ncontainers: {y: {" + good + ", networks: [{ipv6: auto}]}}", "has a DNS record, and no IPv4 address"},
+		"adopted, no address":  {"dns: {zone: a.test, server: 10.0.0.1}\ncontainers: {y: {adopt: {vmid: 500}, profile: default, node: pve1, networks: [{mac: 'BC:24:11:00:00:01'}]}}", "has a DNS record, and no IPv4 address"},
 		"an unknown profile":   {"containers: {y: {" + good + ", profile: x}}", `the profile "x" does not exist`},
 	} {
 		if _, got := containersOf(t, containerHead+c.body+"\n"); !slices.ContainsFunc(got, func(text string) bool { return strings.Contains(text, c.want) }) {
@@ -152,12 +154,13 @@ func TestContainerProblems(t *testing.T) {
 // TestContainerAdopts: a container that existed is made from nothing, also where the defaults have an archive, and no plan
 // changes it unless its entry says so.
 func TestContainerAdopts(t *testing.T) {
-	p, problems := containersOf(t, containerHead+`defaults:
+	p, problems := containersOf(t, containerHead+`dns: {zone: a.test, server: 10.0.0.1}
+defaults:
   node: pve1
   containers: {template: "local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst", profile: protected, os_type: debian}
 containers:
   x: {adopt: {vmid: 500}, networks: [{mac: "BC:24:11:00:00:01"}, {mac: "bc:24:11:00:00:02"}]}
-  y: {adopt: {vmid: 501}, profile: default, template: "local:vztmpl/debian-12.tar.zst", networks: [{mac: "BC:24:11:00:00:04"}]}
+  y: {adopt: {vmid: 501}, profile: default, template: "local:vztmpl/debian-12.tar.zst", networks: [{mac: "BC:24:11:00:00:04", ipv4: dhcp}]}
   made: {}
 `)
 	if len(problems) > 0 {
@@ -169,6 +172,9 @@ containers:
 		if got := fmt.Sprintf("%d %s %v", v.VMID, v.Profile, has); got != want || v.Adopt != (v.VMID != 0) {
 			t.Errorf("%s is %s, want %s", v.Key, got, want)
 		}
+	}
+	if records := p.Stacks[0].VMs[0].Records; len(records) != 1 {
+		t.Errorf("a container whose networks say no address has the records %v, want that of its name", records)
 	}
 	if macs := p.Stacks[0].VMs[0].MACs; !slices.Equal(macs, []string{"BC:24:11:00:00:01", "BC:24:11:00:00:02"}) {
 		t.Errorf("its MAC addresses are %v", macs)

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"slices"
@@ -17,16 +18,20 @@ type measurement struct{ without, with string }
 // measuredRow is a row of docs/dev/effects.md: the change, and what happened at the server.
 var measuredRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| .* \\| .* \\| (.*) \\|$")
 
-// measurements are the rows of docs/dev/effects.md by the change.
-func measurements(t *testing.T) map[string]*measurement {
+// measurements are the rows of docs/dev/effects.md about a kind of guest by the change.
+func measurements(t *testing.T, kind guest.Kind) map[string]*measurement {
 	t.Helper()
 	body, err := os.ReadFile("../docs/dev/effects.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, with, ok := strings.Cut(string(body), "## With `restart: true`")
-	if !ok {
-		t.Fatal("docs/dev/effects.md has no section of VMs with restart: true")
+	vms, containers, ok := strings.Cut(string(body), "## Containers, with `restart: false`")
+	without, with, both := strings.Cut(vms, "## With `restart: true`")
+	if kind == guest.Container {
+		without, with, both = strings.Cut(containers, "## Containers, with `restart: true`")
+	}
+	if !ok || !both {
+		t.Fatal("docs/dev/effects.md lacks a section")
 	}
 	out := map[string]*measurement{}
 	for _, m := range measuredRow.FindAllStringSubmatch(without, -1) {
@@ -41,11 +46,14 @@ func measurements(t *testing.T) map[string]*measurement {
 	return out
 }
 
-// allows are the effects that agree with a measurement.
-func (m *measurement) allows() []Effect {
+// ofVM are the effects of an attribute of a VM that agree with a measurement; none if no effect was measured, because
+// the server refused the change, or the provider for a linked clone.
+func (m *measurement) ofVM() []Effect {
 	waits, fails := strings.Contains(m.without, "waits for a restart"), strings.Contains(m.without, "**fails**: cannot ")
 	restarted := strings.Contains(m.with, "**restarted**")
 	switch {
+	case strings.Contains(m.without+m.with, "**fails**: All attempts fail: #1: received an HTTP 500"), strings.Contains(m.with, "not owned by this VM"):
+		return nil
 	case strings.Contains(m.with, "`qmdestroy`"):
 		return []Effect{Replace}
 	case strings.Contains(m.with, "unused0: none"):
@@ -62,64 +70,96 @@ func (m *measurement) allows() []Effect {
 	return []Effect{Live, Grow, ProviderOnly, Creation, Power, Move, Replug}
 }
 
-// changes are the changes of docs/dev/effects.md whose name is not their property.
-var changes = map[string]string{
-	"cloud_init: another datastore": "initialization.datastore_id",
-	"disks: one more":               "disk",
-	"disks: one less":               "disk",
-	"disks: larger":                 "disk.size",
-	"disks: another datastore":      "disk.datastore_id",
-	"disks: another interface":      "disk.interface",
-	"networks: one more":            "network_device",
-	"networks: one less":            "network_device",
-	"efi: added":                    "efi_disk",
-	"efi: pre_enrolled_keys":        "efi_disk.pre_enrolled_keys",
-	"tpm: added":                    "tpm_state",
-	"tpm: removed":                  "tpm_state",
-	"serial: removed":               "serial_device",
-	"usb: [{host: spice}]":          "usb",
+// ofContainer is ofVM for a container: the provider has no switch for a restart.
+func (m *measurement) ofContainer() []Effect {
+	switch {
+	case strings.Contains(m.without, "`vzdestroy`"):
+		return []Effect{Replace}
+	case strings.Contains(m.without, "**restarted**"):
+		return []Effect{Restart}
+	}
+	return []Effect{Live, Grow, Creation, Power}
+}
+
+// measured are the kinds of guests with the changes of docs/dev/effects.md whose name is not their property, or whose
+// effect is not that of their property; "" is none of an attribute.
+var measured = []struct {
+	kind    guest.Kind
+	least   int // changes that are measured
+	allows  func(*measurement) []Effect
+	changes map[string]string
+	effects map[string]Effect
+}{
+	{guest.VM, 60, (*measurement).ofVM, map[string]string{
+		"cloud_init: another datastore": "initialization.datastore_id",
+		"disks: one more":               "disk",
+		"disks: one less":               "disk",
+		"disks: larger":                 "disk.size",
+		"disks: another datastore":      "disk.datastore_id",
+		"disks: another interface":      "disk.interface",
+		"networks: one more":            "network_device",
+		"networks: one less":            "network_device",
+		"efi: added":                    "efi_disk",
+		"efi: pre_enrolled_keys":        "efi_disk.pre_enrolled_keys",
+		"tpm: added":                    "tpm_state",
+		"tpm: removed":                  "tpm_state",
+		"serial: removed":               "serial_device",
+		"usb: [{host: spice}]":          "usb",
+	}, map[string]Effect{
+		"efi: added":                  Restart, // a disk of the firmware that is added detaches nothing
+		"hotplug: 'disk,network,cpu'": Pending, // as the note says
+	}},
+	{guest.Container, 30, (*measurement).ofContainer, map[string]string{
+		"mounts: one more":            "mount_point",
+		"mounts: one less":            "mount_point",
+		"mounts: larger":              "mount_point.size",
+		"networks: one more":          "network_interface",
+		"networks: one less":          "network_interface",
+		"rootfs: smaller":             "disk.size",
+		"rootfs: {size: 5}":           "disk.size",
+		"rootfs: {datastore: shared}": "disk.datastore_id",
+		"restart: true":               "",
+	}, nil},
 }
 
 // TestEffectsAreMeasured: the effect of an attribute is what a change of its property did
 // in real runs.
 func TestEffectsAreMeasured(t *testing.T) {
-	all := measurements(t)
-	if len(all) < 60 {
-		t.Fatalf("docs/dev/effects.md has only %d changes", len(all))
-	}
-	for change, m := range all {
-		if strings.Contains(m.without+m.with, "**fails**: All attempts fail: #1: received an HTTP 500") || strings.Contains(m.with, "not owned by this VM") {
-			continue // refused by the server, or by the provider for a linked clone: no effect was measured
+	for _, c := range measured {
+		all := measurements(t, c.kind)
+		if len(all) < c.least {
+			t.Fatalf("docs/dev/effects.md has only %d changes of a %s", len(all), c.kind.Name())
 		}
-		row := measuredAttribute(change)
-		if row == nil {
-			t.Errorf("%s: no row", change)
-			continue
-		}
-		effect := row.Change
-		if strings.HasSuffix(change, "one less") || strings.HasSuffix(change, "removed") {
-			effect = row.Removal
-		}
-		switch change {
-		case "efi: added":
-			effect = Restart // a disk of the firmware that is added detaches nothing
-		case "hotplug: 'disk,network,cpu'":
-			effect = Pending // as the note says
-		}
-		if want := m.allows(); !slices.Contains(want, effect) {
-			t.Errorf("%s: %s has the effect %s, measured was one of %v:\n%s\n%s", change, row.HCL, effect, want, m.without, m.with)
+		for change, m := range all {
+			path, named := c.changes[change]
+			want := c.allows(m)
+			if named && path == "" || want == nil {
+				continue
+			}
+			row := ResourceAttribute(c.kind.Resource(), path)
+			if !named {
+				row = measuredAttribute(c.kind, change)
+			}
+			if row == nil {
+				t.Errorf("%s of a %s: no row", change, c.kind.Name())
+				continue
+			}
+			effect := row.Change
+			if strings.HasSuffix(change, "one less") || strings.HasSuffix(change, "removed") {
+				effect = row.Removal
+			}
+			if effect = cmp.Or(c.effects[change], effect); !slices.Contains(want, effect) {
+				t.Errorf("%s: %s has the effect %s, measured was one of %v:\n%s\n%s", change, row.HCL, effect, want, m.without, m.with)
+			}
 		}
 	}
 }
 
 // measuredAttribute is the row of the property that a change names: "cores: 3",
 // "disks: cache: none", "agent: {trim: true}".
-func measuredAttribute(change string) *Attribute {
-	if path := changes[change]; path != "" {
-		return ResourceAttribute(guest.VMResource, path)
-	}
+func measuredAttribute(kind guest.Kind, change string) *Attribute {
 	words := regexp.MustCompile(`[a-z_]+`).FindAllString(change, -1)
-	rows := Attributes(guest.VMResource)
+	rows := Attributes(kind.Resource())
 	for _, name := range []string{strings.Join(words[:min(2, len(words))], "."), words[0], words[0] + ".type"} {
 		if i := slices.IndexFunc(rows, func(a Attribute) bool { return a.Name == name }); i >= 0 {
 			return &rows[i]

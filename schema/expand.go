@@ -82,11 +82,11 @@ func (j *joiner) expand(s *Stack, root *Node) {
 	e.vm = nil
 	if len(s.VMs) == 0 && len(s.Retired) == 0 && len(s.Forgotten) == 0 && j.errors == errors {
 		fix := map[string]string{KindStack: "add vms:, groups: or containers:", KindClass: "add students:"}[s.Kind]
-		j.warn(s.Pos, "", CodeNoVMs, fix, "stack %q has no VM", s.Name)
+		j.warn(s.Pos, "", CodeNoVMs, fix, "stack %q has no VM and no container", s.Name)
 	}
 	if len(s.VMs) > manyVMs {
 		j.warn(s.Pos, "", CodeLargeStack, "split the stack, as docs/size.md describes",
-			"stack %q has %d VMs in one unit: with more than %d, a plan takes more than ten seconds", s.Name, len(s.VMs), manyVMs)
+			"stack %q has %d guests: with more than %d, a plan takes more than ten seconds", s.Name, len(s.VMs), manyVMs)
 	}
 	e.listClashes()
 	e.canaries()
@@ -100,7 +100,7 @@ func (e *expander) tooMany(r *roster) bool {
 		return total > maxVMs
 	}
 	refuse := func(pos Pos, path string) bool {
-		e.errorPos(pos, path, CodeTooBig, "split it into several stacks", "stack %q has more than %d VMs", e.stack.Name, maxVMs)
+		e.errorPos(pos, path, CodeTooBig, "split it into several stacks", "stack %q has more than %d guests", e.stack.Name, maxVMs)
 		return true
 	}
 	for i, key := range e.root.Keys {
@@ -184,7 +184,7 @@ func (e *expander) group(key, v *Node) {
 // own is nil has errors already; it is not checked further, because other errors
 // would follow from them.
 func (e *expander) add(m member) {
-	e.vm = &subject{e.stack.Name, m.path, m.key}
+	e.vm = &subject{e.stack.Name, m.path, m.key, m.kind}
 	at := m.pos
 	if m.keyPos.File != "" {
 		at = m.keyPos
@@ -222,7 +222,8 @@ func (e *expander) addKey(m member, at Pos) bool {
 	case Reserved(m.key):
 		e.errorPos(at, m.path, CodeValue, "choose another key", "%q is an HCL keyword, and Terragrunt writes keys without quotes", m.key)
 	case used:
-		e.errorPos(at, m.path, CodeKeyClash, "choose another key: it is the permanent address of one VM", "the key is already used at %s", first)
+		e.errorPos(at, m.path, CodeKeyClash, "choose another key: it is the permanent address of one guest",
+			"the key is already used at %s", first)
 	default:
 		e.keys[m.key] = at
 		return true
@@ -253,7 +254,8 @@ func (e *expander) name(v *VM) string {
 		return v.Key
 	}
 	if f := VMField(guest.Name); !matches(f.Format, out) || len(out) > f.Most {
-		e.errorAt(at, v.Path, CodeValue, "give the VM a name:, or change naming.pattern", "the name would be %q, which is not %s", out, f.want())
+		e.errorAt(at, v.Path, CodeValue, "give the "+v.Kind.Name()+" a name:, or change naming.pattern",
+			"the name would be %q, which is not %s", out, f.want())
 	}
 	return out
 }

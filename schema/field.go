@@ -221,10 +221,10 @@ func keysOf(fields []Field) []string {
 	return out
 }
 
-// FieldAt returns the row of a VM's property or of a key in it, such as disks.size, or nil.
-func FieldAt(name string) *Field {
+// FieldAt returns the row of a property of guests of a kind or of a key in it, such as disks.size, or nil.
+func FieldAt(kind guest.Kind, name string) *Field {
 	var f *Field
-	fields := VMFields
+	fields := Fields(kind)
 	for _, key := range strings.Split(name, ".") {
 		if f = find(fields, key); f == nil {
 			return nil

@@ -17,8 +17,8 @@ func (e *expander) listClashes() {
 	}{{"retired", s.Retired}, {"forgotten", s.Forgotten}} {
 		for _, item := range list.items {
 			if inSpec(item.Name) {
-				e.errorPos(item.Pos, list.name, CodeListClash, "remove it from vms or groups, or from "+list.name,
-					"VM %s is in %s and also in the spec", item.Name, list.name)
+				e.errorPos(item.Pos, list.name, CodeListClash, "remove its entry from the spec, or from "+list.name,
+					"%s is in %s and also in the spec", item.Name, list.name)
 			}
 		}
 	}
@@ -31,12 +31,12 @@ func (e *expander) listClashes() {
 	for _, r := range s.Renamed {
 		if inSpec(r.From) {
 			e.errorPos(r.Pos, "renamed", CodeListClash,
-				"use the new key in vms too; the old key is free again after the rename was applied and `stackgen resolve` recorded that",
-				"VM %s is in renamed and also in the spec", r.From)
+				"use the new key for the entry too; the old key is free again after the rename was applied and `stackgen resolve` recorded that",
+				"%s is in renamed and also in the spec", r.From)
 		}
 		if !inSpec(r.To) && !renamed[r.To] {
-			e.errorPos(r.Pos, "renamed", CodeListClash, "add "+r.To+" to vms, or remove "+r.From+" from renamed",
-				"%s is renamed to %s, but the spec has no VM %s", r.From, r.To, r.To)
+			e.errorPos(r.Pos, "renamed", CodeListClash, "add the entry "+r.To+", or remove "+r.From+" from renamed",
+				"%s is renamed to %s, but the spec has no VM or container %s", r.From, r.To, r.To)
 		}
 		if other := to[r.To]; other != "" {
 			e.errorPos(r.Pos, "renamed", CodeListClash, "keep one of them", "%s and %s are both renamed to %s", other, r.From, r.To)

@@ -276,3 +276,14 @@ func (s *Stack) Containers() bool { return slices.ContainsFunc(s.VMs, (*VM).IsCo
 
 // WantsCheckpoint reports whether an apply takes a checkpoint of the VM.
 func (v *VM) WantsCheckpoint() bool { return v.Values.Get(guest.Checkpoint).Bool() }
+
+// KeptDisks are the interfaces of the disks that a rebuild leaves as they are.
+func (v *VM) KeptDisks() []string {
+	var out []string
+	for _, d := range v.Values.Get(guest.Disks).List() {
+		if d.Get(guest.KeepDisk).Bool() {
+			out = append(out, d.Get(guest.Interface).Str())
+		}
+	}
+	return out
+}

@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Shape is what a Node holds.
@@ -133,4 +135,33 @@ func (n *Node) Without(keys ...string) *Node {
 // Scalar makes a scalar node with a position.
 func Scalar(at Pos, shape Shape, text string) *Node {
 	return &Node{Pos: at, Shape: shape, Text: text}
+}
+
+// bareWord is text that needs no quotes if YAML reads it as text.
+var bareWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+
+// Flow is a node as YAML on one line.
+func (n *Node) Flow() string {
+	var parts []string
+	switch n.Shape {
+	case ShapeNull:
+		return "null"
+	case ShapeString:
+		read, problems := ParseYAML("", []byte("text: "+n.Text))
+		if bareWord.MatchString(n.Text) && len(problems) == 0 && read.Get("text").Shape == ShapeString {
+			return n.Text
+		}
+		return strconv.Quote(n.Text)
+	case ShapeList:
+		for _, item := range n.Items {
+			parts = append(parts, item.Flow())
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case ShapeMap:
+		for i, key := range n.Keys {
+			parts = append(parts, key.Flow()+": "+n.Items[i].Flow())
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return n.Text
 }

@@ -21,7 +21,7 @@ func hasOrdinal(n *Node) bool {
 // numbered replaces {n} in a member's own properties and checks the result,
 // which could not be checked before. It returns nil where the result has errors.
 func (e *expander) numbered(m member, n *Node) *Node {
-	e.vm = &subject{e.stack.Name, m.path, m.key}
+	e.vm = &subject{e.stack.Name, m.path, m.key, m.kind}
 	errors := e.errors
 	out := e.check(e.substitute(n, m.n), guestField(m.kind), m.path)
 	if e.errors > errors {

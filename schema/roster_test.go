@@ -52,7 +52,7 @@ func TestRosterFile(t *testing.T) {
 		"UTF-16":                                    {"n\x00a\x00m\x00e\x00\n\x00", "specs/r.csv:1:2: error: the roster is not encoded in UTF-8 [bad-roster]", ""},
 		"Windows-1252 in line 3":                    {"name\nAna\n\xc4nne\n", "specs/r.csv:3:1: error: the roster is not encoded in UTF-8 [bad-roster]", ""},
 		"empty":                                     {"", `specs/r.csv:1:1: error: the roster has no line [bad-roster]`, ""},
-		"only a header":                             {"name\n", `specs/a.yaml:3:7: warning: stack "a" has no VM [no-vms]`, ""},
+		"only a header":                             {"name\n", `specs/a.yaml:3:7: warning: stack "a" has no VM and no container [no-vms]`, ""},
 		"Latin-1":                                   {"name\nAna\nZo\xeb\n", "specs/r.csv:3:3: error: the roster is not encoded in UTF-8 [bad-roster]", ""},
 		"ragged":                                    {"name,mail\nAna,x\nBo\n", `specs/r.csv:3:1: error: the number of fields is 1, but the roster has 2 columns, separated by commas: "name", "mail" [bad-roster]`, ""},
 		"open quote":                                {"name\nAna\n\"Bo\n", "specs/r.csv:3:1: error: the roster is not valid CSV: extraneous or missing \" in quoted-field [bad-roster]", ""},
@@ -97,7 +97,7 @@ func TestMostVMs(t *testing.T) {
 	}
 	head := strings.SplitAfter(class, "students")[0]
 	head = strings.TrimSuffix(head, "students")
-	tooMany := `error: stack "a" has more than 10000 VMs [too-big]`
+	tooMany := `error: stack "a" has more than 10000 guests [too-big]`
 	for name, c := range map[string]struct{ spec, csv, want string }{
 		"roster":             {class, long.String(), "specs/r.csv:10002:1: " + tooMany},
 		"teacher and roster": {strings.Replace(class, "students", "teacher: {}\nstudents", 1), long.String(), "specs/r.csv:10001:1: " + tooMany},

@@ -15,6 +15,8 @@ type Part struct {
 	Name string
 	Why  string // no property sets it, in a sentence
 
+	Unique bool // it is another one in each VM, so that a clone differs in it from its template
+
 	Change  Effect
 	Removal Effect // if it is another one
 	Right   Right
@@ -30,7 +32,7 @@ var Unsupported = []Part{
 	{PVE: "hugepages", HCL: "memory.hugepages", Name: "huge pages", Why: "Only root@pam may set them, and the node must have reserved them, which no API shows.", Change: Restart, Right: Right{Root: true}},
 	{PVE: "keephugepages", HCL: "memory.keep_hugepages", Name: "huge pages", Why: "Only root@pam may set them, and the node must have reserved them, which no API shows.", Change: Restart, Right: Right{Root: true}},
 	{PVE: "rng", HCL: "rng", Name: "random number generators", Why: "The provider sets none on a clone, and removes none. A VM keeps the one that it has.", Change: Restart, Removal: Never, Right: Right{Privilege: ConfigHardware}},
-	{PVE: "smbios", HCL: "smbios", Name: "SMBIOS values", Why: "The provider gives a clone another UUID with every change, by which stackgen knows the VM, does not send the SKU, and removes the UUID with the block. A VM keeps its values.", Change: Pending, Right: Right{Privilege: ConfigHardware}},
+	{PVE: "smbios", HCL: "smbios", Unique: true, Name: "SMBIOS values", Why: "The provider gives a clone another UUID with every change, by which stackgen knows the VM, does not send the SKU, and removes the UUID with the block. A VM keeps its values.", Change: Pending, Right: Right{Privilege: ConfigHardware}},
 }
 
 // Ignored reports whether the modules ignore every change of it, so that a VM keeps what it

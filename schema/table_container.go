@@ -30,7 +30,7 @@ var ContainerFields = []Field{
 	{Key: guest.Memory, Type: Int, Min: 16, Max: 16777216, Default: "512", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Absent: "0", Unset: "512", ReadAbsent: true, Change: Restart, Right: Right{Privilege: ConfigMemory}, Doc: "Memory in MiB. The provider restarts a running container for a change."},
 	{Key: guest.Swap, Type: Int, Max: 16777216, Default: "512", HCL: "memory.swap", Unit: "MiB", PVE: "swap", Implied: "512", Unset: "0", ReadAbsent: true, Change: Restart, Right: Right{Privilege: ConfigMemory}, Doc: "Swap in MiB. The provider restarts a running container for a change."},
 	{Key: guest.RootFS, Type: Object, Default: "{}", HCL: "disk", Fields: rootfsFields, PVE: "rootfs", Unread: []string{"", "file", "volume"}, Change: Live, Right: Right{Privilege: ConfigDisk}, Doc: "The volume of the root file system."},
-	{Key: guest.Mounts, Type: List, Most: 32, Elem: &Field{Type: Object, Fields: mountFields}, HCL: "mount_point", PVE: "mp*", Creation: true, Change: Creation, Right: Right{Privilege: ConfigDisk}, Doc: "Mount points with a volume of their own, mp0 first. They act at creation only, because the provider would replace the container for one more: `preflight` prints the line that adds one to a container that exists."},
+	{Key: guest.Mounts, Type: List, Most: 32, Elem: &Field{Type: Object, Fields: mountFields}, HCL: "mount_point", PVE: "mp*", Unread: []string{"", "file", "volume"}, Creation: true, Change: Creation, Right: Right{Privilege: ConfigDisk}, Doc: "Mount points with a volume of their own, mp0 first. They act at creation only, because the provider would replace the container for one more: `preflight` prints the line that adds one to a container that exists."},
 	{Key: guest.Networks, Type: List, Most: 10, Elem: &Field{Type: Object, Fields: containerNetworkFields}, Default: "[{bridge: vmbr0, ipv4: dhcp}]", HCL: "network_interface", PVE: "net*", Unread: []string{"type"}, Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "Network devices, net0 first, with their addresses. The provider restarts a running container for a change."},
 	{Key: guest.Nameservers, Type: List, Elem: &Field{Type: String, Format: "ip"}, HCL: "initialization.dns.servers", PVE: "nameserver", Sep: " ", Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "DNS servers. Without them, those of the node."},
 	{Key: guest.SearchDomain, Type: String, Format: "zone", HCL: "initialization.dns.domain", PVE: "searchdomain", Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "DNS search domain. Without it, that of the node."},
@@ -50,7 +50,7 @@ var mountFields = []Field{
 	{Key: guest.Path, Type: String, Required: true, Format: "mountpath", HCL: "path", PVE: "mp", Change: Creation, Doc: "Where it is in the container."},
 	{Key: guest.Datastore, Type: String, Format: "storage", HCL: "volume", Default: "local-lvm", PVE: "datastore", Change: Creation, Doc: "Datastore of the volume."},
 	{Key: guest.Size, Type: Int, Min: 1, Max: 131072, Required: true, HCL: "size", As: "GiB", Unit: "GiB", PVE: "size", Change: Creation, Doc: "Size in GiB."},
-	{Key: guest.Backup, Type: Bool, Default: "true", HCL: "backup", PVE: "backup", Change: Creation, Doc: "Back it up with the container. Proxmox VE itself leaves a mount point out unless it says so."},
+	{Key: guest.Backup, Type: Bool, Default: "true", HCL: "backup", PVE: "backup", Absent: "false", Change: Creation, Doc: "Back it up with the container. Proxmox VE itself leaves a mount point out unless it says so."},
 }
 
 var containerNetworkFields = []Field{
@@ -77,7 +77,7 @@ var containerAddresses = Field{Key: guest.IPConfigs, Type: List, Elem: &Field{Ty
 // containerAttributes are the attributes of the container resource that no property sets, with the
 // entries of a configuration that they are read from.
 var containerAttributes = []Attribute{
-	{HCL: "clone", Change: Creation, Why: "A container is made from an archive."},
+	{HCL: "clone", Change: Creation, Why: "A container is made from an archive. A clone gets its MAC address after it exists, and the provider gives it to any other container that has taken the VMID, too."},
 	{HCL: "console", PVE: "cmode console tty", Change: Creation, Why: "The provider restarts a running container for a change, also for the first one after an import."},
 	{HCL: "cpu", Change: Live, Group: true},
 	{HCL: "cpu.architecture", PVE: "arch", Unset: "amd64", Change: Live, Why: "It is that of the archive."},

@@ -89,7 +89,7 @@ func TestTemplateProblems(t *testing.T) {
 		"user":             {"https://", "https://s3cr3t@", []string{"specs/t.yaml:9:14 secret the URL has a user"}},
 		"harmless":         {"a.img", "a.img?download=1", nil},
 		"current, retired": {"vmids", "retired: [\"20261101\"]\nvmids", []string{"specs/t.yaml:8:11 list-clash release 20261101 is the one that the spec makes"}},
-		"current, key":     {"vmids", "retired: [20261101-pve1]\nvmids", []string{"specs/t.yaml:8:11 list-clash VM 20261101-pve1 is in retired and also in the spec"}},
+		"current, key":     {"vmids", "retired: [20261101-pve1]\nvmids", []string{"specs/t.yaml:8:11 list-clash 20261101-pve1 is in retired and also in the spec"}},
 		"same file":        {"a-20261101.qcow2", "20261001.raw", []string{"specs/t.yaml:9:116 bad-value 20261001.raw is the file of release 20261001"}},
 		"unknown hardware": {"vmids", "hardware: {node: a}\nvmids", []string{`specs/t.yaml:8:12 unknown-key unknown key "node" in hardware`}},
 		"node twice":       {"PVE2", "PVE1", []string{"specs/t.yaml:5:15 key-clash"}},

@@ -244,7 +244,8 @@ func (e *expander) records(v *VM) {
 	d, own := v.Values.Get(guest.DNS), v.Own.Get(guest.DNS)
 	if e.stack.DNS == nil {
 		if own != nil && !own.Off() {
-			e.errorPos(own.Pos, v.Path+".dns", CodeNoDNS, "add dns: {zone, server} to the stack", "the VM has DNS records, but the stack has no dns")
+			e.errorPos(own.Pos, v.Path+".dns", CodeNoDNS, "add dns: {zone, server} to the stack",
+				"the %s has DNS records, but the stack has no dns", v.Kind.Name())
 		}
 		return
 	}

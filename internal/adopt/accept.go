@@ -12,11 +12,15 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/project"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
 // nodeName is the attribute that no entry of a configuration has.
 const nodeName = "node_name"
+
+// changeBack is what to do about a value that no property of a spec says.
+const changeBack = "; change it back, by hand or by an apply"
 
 // An AcceptRequest is what a person asks to be written into the specs: what is real.
 type AcceptRequest struct {
@@ -44,7 +48,7 @@ func Accept(r AcceptRequest) (*Plan, error) {
 	p.acceptTargets(chosen)
 	p.findGuests(r.Session)
 	for _, t := range p.targets {
-		t.accept(chosen)
+		t.accept(chosen, r.Session.State[t.unit()])
 	}
 	p.tryAll()
 	for _, t := range p.targets {
@@ -64,11 +68,11 @@ func Accept(r AcceptRequest) (*Plan, error) {
 	return &p.Plan, nil
 }
 
-// acceptTargets makes a target of each VM whose spec must change.
+// acceptTargets makes a target of each VM and container whose spec must change.
 func (p *planner) acceptTargets(chosen *choice) {
 	for _, s := range p.project.Stacks.Stacks {
 		for _, v := range s.VMs {
-			if vm := (VM{s.Name, v.Key}); len(chosen.attributes[vm]) > 0 && !v.IsContainer() {
+			if vm := (VM{s.Name, v.Key}); len(chosen.attributes[vm]) > 0 {
 				p.targets = append(p.targets, &target{VM: vm, vm: v, attributes: slices.Clone(chosen.attributes[vm])})
 			}
 		}
@@ -77,7 +81,7 @@ func (p *planner) acceptTargets(chosen *choice) {
 }
 
 // accept determines the lines that say what the VM has, of the attributes that differ.
-func (t *target) accept(chosen *choice) {
+func (t *target) accept(chosen *choice, state tf.State) {
 	if why := t.unread(); why != "" {
 		t.refuse(finding.Do(why))
 		return
@@ -89,10 +93,13 @@ func (t *target) accept(chosen *choice) {
 		t.lines = append(t.lines, edit.Setting{Key: guest.Node, Line: hardware.Assignment(guest.Node, node)})
 		attributes = slices.DeleteFunc(slices.Clone(attributes), func(a string) bool { return a == nodeName })
 	}
+	attributes, steps := t.withoutStale(attributes, state)
 	accepted, refused := t.reading.Accept(t.vm, attributes)
-	var steps []finding.Step
 	for _, a := range accepted {
 		if a.Reason != "" {
+			if a.Key == "" && len(a.Commands) == 0 {
+				a.Reason += changeBack
+			}
 			steps = append(steps, finding.Do(a.Config+": "+a.Reason, a.Commands...))
 			continue
 		}
@@ -102,9 +109,12 @@ func (t *target) accept(chosen *choice) {
 		}
 	}
 	for _, a := range refused {
-		why := ": no property of a spec says it; change it back, by hand or by an apply"
-		if hardware.Says(a) {
-			why = ": the spec says already what the VM has; render, and plan again"
+		if t.reading.AtDefault(a) {
+			continue
+		}
+		why := ": no property of a spec says it" + changeBack
+		if hardware.Says(t.vm.Kind, a) {
+			why = ": the spec says already what it has; render, and plan again"
 		}
 		steps = append(steps, finding.Do(chosen.names[a]+why))
 	}
@@ -115,6 +125,22 @@ func (t *target) accept(chosen *choice) {
 		t.lines = lines // the other properties are written
 	}
 	t.asked = attributes
+}
+
+// withoutStale are the attributes of a container that are in no block which its spec would leave out and its state has, and
+// what to do about the others: a plan that removes the block of the memory restarts the container.
+func (t *target) withoutStale(attributes []string, state tf.State) (kept []string, steps []finding.Step) {
+	if !t.vm.IsContainer() {
+		return attributes, nil
+	}
+	blocks, step := t.staleBlocks(state)
+	kept = slices.DeleteFunc(slices.Clone(attributes), func(a string) bool {
+		return slices.ContainsFunc(blocks, func(block string) bool { return hardware.Overlap(block, a) })
+	})
+	if len(kept) < len(attributes) {
+		steps = append(steps, step)
+	}
+	return kept, steps
 }
 
 // properties are the properties that are written.
@@ -184,7 +210,7 @@ func (t *target) unread() string {
 	const more = "; `stackgen preflight` says more"
 	switch {
 	case t.guest == nil:
-		return "it is not certain which VM of the cluster it is" + more
+		return "it is not certain which " + t.vm.Kind.Name() + " of the cluster it is" + more
 	case t.guest.Config == nil || len(t.guest.Config.Raw) == 0:
 		return "its configuration was not read" + more
 	case t.guest.Lock != "":

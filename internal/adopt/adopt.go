@@ -31,7 +31,7 @@ type Request struct {
 	Sources check.Sources
 }
 
-// A VM is a VM of a spec.
+// A VM is a VM or container of a spec.
 type VM struct{ Stack, Key string }
 
 func (v VM) String() string { return v.Stack + "/" + v.Key }
@@ -40,6 +40,7 @@ func (v VM) String() string { return v.Stack + "/" + v.Key }
 type Adoption struct {
 	VM
 	VMID int
+	Kind guest.Kind
 }
 
 // A Claimed is an adoption of a VM that another project has, by its lock, or may have, by
@@ -83,12 +84,13 @@ type planner struct {
 	Request
 	Plan   // its project is as it is on disk; it may have errors that an adoption fixes
 	vmids  map[VM]int
-	told   map[VM]int      // of those, what a person said
-	files  map[VM]string   // the spec of each VM
+	told   map[VM]int    // of those, what a person said
+	files  map[VM]string // the spec of each VM
+	kinds  map[VM]guest.Kind
 	places map[VM][]string // the keys that lead to its entry, of a VM of a group or class
 
 	stacks     *schema.Project   // of the specs with complete entries; nil if they have other errors
-	incomplete map[VM][]string   // codes of the problems of the entries under vms that lack something
+	incomplete map[VM][]string   // codes of the problems of the entries that lack something
 	edited     map[string][]byte // specs with the changes so far
 	inventory  *cluster.Inventory
 	targets    []*target
@@ -100,8 +102,8 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{Request: r, Plan: Plan{project: specs}, vmids: map[VM]int{}, files: map[VM]string{}, places: map[VM][]string{},
-		incomplete: map[VM][]string{}, edited: map[string][]byte{}}
+	p := &planner{Request: r, Plan: Plan{project: specs}, vmids: map[VM]int{}, files: map[VM]string{}, kinds: map[VM]guest.Kind{},
+		places: map[VM][]string{}, incomplete: map[VM][]string{}, edited: map[string][]byte{}}
 	if err := p.choose(ctx); err != nil {
 		return nil, err
 	}
@@ -152,12 +154,12 @@ func (p *planner) adopt() error {
 	byFile := map[string][]edit.Adoption{}
 	var members []VM
 	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
-		p.Adoptions = append(p.Adoptions, Adoption{vm, p.vmids[vm]})
+		p.Adoptions = append(p.Adoptions, Adoption{vm, p.vmids[vm], p.kinds[vm]})
 		if p.places[vm] != nil {
 			members = append(members, vm)
 			continue
 		}
-		byFile[p.files[vm]] = append(byFile[p.files[vm]], edit.Adoption{Key: vm.Key, VMID: p.vmids[vm]})
+		byFile[p.files[vm]] = append(byFile[p.files[vm]], edit.Adoption{List: p.kinds[vm].List(), Key: vm.Key, VMID: p.vmids[vm]})
 	}
 	var errs []error
 	for _, file := range slices.Sorted(maps.Keys(byFile)) {
@@ -174,6 +176,14 @@ func (p *planner) adopt() error {
 		errs = append(errs, p.keep(file, body, err))
 	}
 	return errors.Join(errs...)
+}
+
+// entry are the keys that lead to the entry of a VM or container.
+func (p *planner) entry(vm VM) []string {
+	if at := p.places[vm]; at != nil {
+		return at
+	}
+	return []string{p.kinds[vm].List(), vm.Key}
 }
 
 // keep notes the changed body of a spec.

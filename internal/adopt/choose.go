@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -44,12 +45,12 @@ func (p *planner) parse(text string) error {
 	}
 	found := p.find(name)
 	switch {
-	case len(found) == 0 && p.stacks != nil && len(p.named(name, guest.Container)) > 0:
-		return fmt.Errorf("%s: %s is a container: adopt is for VMs only", text, name)
 	case len(found) == 0:
-		return fmt.Errorf("%s: no spec here has a VM %q", text, name)
+		return fmt.Errorf("%s: no spec here has a VM or container %q", text, name)
+	case len(found) > 1 && found[0] == found[1]:
+		return fmt.Errorf("%s: %s is in vms and in containers of its spec: give one of them another key", text, found[0])
 	case len(found) > 1:
-		return fmt.Errorf("%s: several stacks have such a VM: write %s=%d or %s=%d", text, found[0], vmid, found[1], vmid)
+		return fmt.Errorf("%s: several stacks have such a key: write %s=%d or %s=%d", text, found[0], vmid, found[1], vmid)
 	}
 	if other, twice := p.vmids[found[0]]; twice && other != vmid {
 		return fmt.Errorf("%s: %s=%d is given too", text, name, other)
@@ -58,8 +59,8 @@ func (p *planner) parse(text string) error {
 	return nil
 }
 
-// find finds the VMs with a name, KEY or STACK/KEY: those under vms in the specs as they
-// are written, and those of groups and classes where the specs are valid.
+// find finds the VMs and containers with a name, KEY or STACK/KEY: those with an entry of their own
+// in the specs as they are written, and those of groups and classes where the specs are valid.
 func (p *planner) find(name string) []VM {
 	stack, key, qualified := splitName(name)
 	var out []VM
@@ -67,18 +68,20 @@ func (p *planner) find(name string) []VM {
 		if base := filepath.Base(file); base == schema.SettingsFile || base == lock.File {
 			continue
 		}
-		in, keys := edit.VMs(p.project.Sources[file])
-		if slices.Contains(keys, key) && (qualified && in == stack || !qualified && p.project.Selected(in)) {
-			p.files[VM{in, key}] = file
-			out = append(out, VM{in, key})
+		for _, kind := range guest.Kinds() {
+			in, keys := edit.Keys(p.project.Sources[file], kind.List())
+			if slices.Contains(keys, key) && (qualified && in == stack || !qualified && p.project.Selected(in)) {
+				p.files[VM{in, key}], p.kinds[VM{in, key}] = file, kind
+				out = append(out, VM{in, key})
+			}
 		}
 	}
 	if p.stacks == nil {
 		return out
 	}
-	for _, v := range p.named(name, guest.VM) {
+	for _, v := range p.named(name) {
 		if vm := (VM{v.stack, v.Key}); !slices.Contains(out, vm) {
-			p.files[vm], p.places[vm] = v.File, place(v.VM)
+			p.files[vm], p.kinds[vm], p.places[vm] = v.File, cmp.Or(v.Kind, guest.VM), place(v.VM)
 			out = append(out, vm)
 		}
 	}
@@ -91,15 +94,15 @@ type specGuest struct {
 	*schema.VM
 }
 
-// named are the guests of a kind with a name, KEY or STACK/KEY, in specs that are valid.
-func (p *planner) named(name string, kind guest.Kind) (out []specGuest) {
+// named are the guests with a name, KEY or STACK/KEY, in specs that are valid.
+func (p *planner) named(name string) (out []specGuest) {
 	stack, key, qualified := splitName(name)
 	for _, s := range p.stacks.Stacks {
 		if qualified && s.Name != stack || !qualified && !p.project.Selected(s.Name) {
 			continue
 		}
 		for _, v := range s.VMs {
-			if v.Key == key && v.IsContainer() == (kind == guest.Container) {
+			if v.Key == key {
 				out = append(out, specGuest{s.Name, v})
 			}
 		}
@@ -135,7 +138,7 @@ func (p *planner) chooseByName(ctx context.Context) error {
 		switch {
 		case f.Type == finding.Stack && f.Stops():
 			p.Left = append(p.Left, f)
-		case f.Type != finding.VM || chosen, f.Kind == finding.Create && f.Unit == lock.UnitContainer:
+		case f.Type != finding.VM || chosen:
 		case p.incomplete[vm] != nil:
 			p.chooseIncomplete(f, named)
 		case f.Kind == finding.Create:
@@ -153,15 +156,24 @@ func (p *planner) chooseByName(ctx context.Context) error {
 // chooseUnclaimed adopts a VM by its name, unless the lock of another project has it.
 func (p *planner) chooseUnclaimed(f finding.Finding, vmid int) {
 	vm := VM{f.Stack, f.Key}
-	claim := p.inventory.Claimed(p.project.Others(), p.inventory.Guest(vmid))
+	g := p.inventory.Guest(vmid)
+	claim := p.inventory.Claimed(p.project.Others(), g)
+	own := finding.Finding{Address: f.Address}
+	if p.kinds[vm] == guest.Container && claim == nil {
+		if err := p.obstacle(vm, g); err != nil {
+			own.Is(finding.Ambiguous, finding.Why("container-not-adopted", vmid, err))
+			own.Next("correct that, and adopt it", fmt.Sprintf("stackgen adopt %s=%d", vm, vmid))
+			p.Left = append(p.Left, own)
+			return
+		}
+	}
 	if claim == nil {
 		p.vmids[vm] = vmid
 		return
 	}
-	own := finding.Finding{Address: f.Address}
-	own.Is(finding.Conflict, finding.Why("name-in-other-project"))
-	own.Because("VM %d is %s", vmid, claim)
-	own.Next("if another VM is meant here, give one of the two another name")
+	own.Is(finding.Conflict, finding.Why("name-in-other-project", p.kinds[vm].Name()))
+	own.Because("%s %d is %s", p.kinds[vm].Name(), vmid, claim)
+	own.Next("if another " + p.kinds[vm].Name() + " is meant here, give one of the two another name")
 	own.Next("to move it here, forget it there first: `forgotten: ["+claim.Key+"]`; then run", fmt.Sprintf("stackgen adopt %s=%d", vm, vmid))
 	p.Left = append(p.Left, own)
 }
@@ -178,15 +190,18 @@ func (p *planner) chooseIncomplete(f finding.Finding, named *named) {
 			return
 		}
 	case 0:
-		own.Is(finding.NotFound, finding.Why("no-vm-incomplete"))
-		own.Because("no VM is called %s", strings.Join(named.names(vm), " or "))
+		own.Is(finding.NotFound, finding.Why("no-guest-incomplete", p.kinds[vm].Name()))
+		own.Because("no %s is called %s", p.kinds[vm].Name(), strings.Join(named.names(vm), " or "))
 		own.Next("if it exists under another name, say which one it is", "stackgen adopt "+vm.String()+"=VMID")
-		own.Next("or let an apply create it: write its node and a template into "+p.files[vm],
-			"node: NODE  # vms."+vm.Key, "template: VMID  # vms."+vm.Key)
+		at, template := "  # "+strings.Join(p.entry(vm), "."), "template: VMID"
+		if p.kinds[vm] == guest.Container {
+			template = "template: STORAGE:vztmpl/ARCHIVE"
+		}
+		own.Next("or let an apply create it: write its node and a template into "+p.files[vm], "node: NODE"+at, template+at)
 		p.Left = append(p.Left, own)
 		return
 	default:
-		own.Is(finding.Ambiguous, finding.Why("name-of-several"))
+		own.Is(finding.Ambiguous, finding.Why("name-of-several", p.kinds[vm].Name()))
 		for _, g := range guests {
 			own.Candidates = append(own.Candidates, g.VMID)
 			own.Because("%s", guard.Describe(g))

@@ -40,8 +40,8 @@ func (p *planner) open() (*project.Project, error) {
 	return specs, specs.Decide(lock.Options{})
 }
 
-// findIncomplete finds the VMs under vms that lack a node or a template, and what each
-// lacks.
+// findIncomplete finds the entries of VMs and containers that lack a node or a template, and what
+// each lacks.
 func (p *planner) findIncomplete() error {
 	p.stacks = p.project.Stacks
 	for range 3 { // an entry without a value hides what it lacks
@@ -55,45 +55,70 @@ func (p *planner) findIncomplete() error {
 		p.stacks = specs.Stacks
 		for _, problem := range specs.Problems {
 			at := strings.Split(problem.Path, ".")
-			if problem.Severity != schema.SeverityError || !slices.Contains(lacking, problem.Code) || len(at) < 2 || at[0] != "vms" {
+			kind, listed := kindOf(at[0])
+			if problem.Severity != schema.SeverityError || !slices.Contains(lacking, problem.Code) || len(at) < 2 || !listed {
 				continue
 			}
-			stack, keys := edit.VMs(p.project.Sources[problem.File])
+			stack, keys := edit.Keys(p.project.Sources[problem.File], at[0])
 			vm := VM{stack, at[1]}
 			if !slices.Contains(keys, vm.Key) || problem.Code == schema.CodeType && len(at) > 2 {
 				continue
 			}
-			p.files[vm] = problem.File
+			p.files[vm], p.kinds[vm] = problem.File, kind
 			p.incomplete[vm] = append(p.incomplete[vm], problem.Code)
 		}
 	}
 	return nil
 }
 
-// complete returns specs in which no VM lacks a node or a template. An entry that cannot be
-// completed stays as it is.
+// kindOf is the kind of the guests in a list of a spec.
+func kindOf(list string) (guest.Kind, bool) {
+	for _, kind := range guest.Kinds() {
+		if kind.List() == list {
+			return kind, true
+		}
+	}
+	return "", false
+}
+
+// complete returns specs in which no VM lacks a node or a template, and no container to adopt its MAC
+// addresses. An entry that cannot be completed stays as it is.
 func (p *planner) complete(edited map[string][]byte) map[string][]byte {
 	out := maps.Clone(edited)
 	if out == nil {
 		out = map[string][]byte{}
 	}
-	for i, vm := range slices.SortedFunc(maps.Keys(p.incomplete), compareVMs) {
-		var lines []edit.Setting
-		if slices.Contains(p.incomplete[vm], schema.CodeNoNode) {
-			lines = append(lines, edit.Setting{Key: guest.Node, Line: "node: " + noNode})
-		}
-		if p.vmids[vm] == 0 {
-			lines = append(lines, edit.Setting{Key: guest.Adopt, Line: fmt.Sprintf("adopt: {vmid: %d}", noVMID-i)})
-		}
-		src, ok := out[p.files[vm]]
-		if !ok {
-			src = p.project.Sources[p.files[vm]]
-		}
-		if body, err := edit.Set(src, []string{"vms", vm.Key}, lines); err == nil {
+	of := map[VM]bool{}
+	for vm := range p.incomplete {
+		of[vm] = true
+	}
+	for vm := range p.vmids {
+		of[vm] = of[vm] || p.kinds[vm] == guest.Container
+	}
+	for i, vm := range slices.SortedFunc(maps.Keys(of), compareVMs) {
+		src := source(p.project, out, p.files[vm])
+		if body, err := edit.Set(src, p.entry(vm), p.lacks(vm, i, src)); err == nil {
 			out[p.files[vm]] = body
 		}
 	}
 	return out
+}
+
+// lacks are lines that stand for what an entry lacks. number is another one for each entry.
+func (p *planner) lacks(vm VM, number int, src []byte) []edit.Setting {
+	var lines []edit.Setting
+	if slices.Contains(p.incomplete[vm], schema.CodeNoNode) {
+		lines = append(lines, edit.Setting{Key: guest.Node, Line: "node: " + noNode})
+	}
+	if p.incomplete[vm] != nil && p.vmids[vm] == 0 {
+		lines = append(lines, edit.Setting{Key: guest.Adopt, Line: fmt.Sprintf("adopt: {vmid: %d}", noVMID-number)})
+	}
+	if networks := ownNetworks(src, p.entry(vm)); p.kinds[vm] == guest.Container &&
+		(networks == nil || slices.ContainsFunc(networks.Items, func(n *schema.Node) bool { return !n.Has(guest.MAC) })) {
+		mac := fmt.Sprintf("BC:24:11:FF:%02X:%02X", number>>8&0xff, number&0xff)
+		lines = append(lines, edit.Setting{Key: guest.Networks, Line: hardware.NetworksOf([]string{mac})})
+	}
+	return lines
 }
 
 // setNodes writes the nodes of the VMs that are adopted and have none.
@@ -105,7 +130,7 @@ func (p *planner) setNodes() error {
 		}
 		node := &schema.Node{Shape: schema.ShapeString, Text: p.inventory.Guest(p.vmids[vm]).Node}
 		line := edit.Setting{Key: guest.Node, Line: hardware.Assignment(guest.Node, node)}
-		body, err := edit.Set(p.edited[p.files[vm]], []string{"vms", vm.Key}, []edit.Setting{line})
+		body, err := edit.Set(p.edited[p.files[vm]], p.entry(vm), []edit.Setting{line})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %s: %w", p.files[vm], vm, err))
 			continue

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/schema"
@@ -67,8 +68,8 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 	case f.Change.Known != nil && !f.Change.Known.Expired && !asked:
 	case f.Type == finding.Record:
 		if hand || asked {
-			c.leave(f, "a spec does not say what a DNS server has: an apply publishes the address of the VM; "+
-				"for another one, change `cloud_init` or `dns` of the VM")
+			c.leave(f, "a spec does not say what a DNS server has: an apply publishes the address of the "+f.Word()+"; "+
+				"for another one, change its address or `dns`")
 		}
 	case f.Type != finding.VM:
 		if asked {
@@ -78,10 +79,12 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 		c.gone(f)
 	case disk:
 		c.leave(f, f.Change.Property+": the state does not have this disk, so an apply of a spec that names it would attach another one: "+
-			"remove the VM from the state, and import it again",
-			VM{f.Stack, f.Key}.importAgain(f.Resource)...)
+			"remove the "+f.Word()+" from the state, and import it again",
+			VM{f.Stack, f.Key}.importAgain(f.Unit, f.Resource)...)
 	case f.Change.Unplanned && f.Change.NoAccept != "" && f.Change.Accept == "" && f.Change.Undo != "":
 		c.leave(f, f.Change.Property+": "+f.Change.NoAccept+"; change it back, on any node", f.Change.Undo)
+	case hand && ofMounts(f):
+		c.take(f)
 	case f.Kind == finding.ProviderOnly, f.Kind == finding.Noise && !unsaid(f), f.Kind == finding.Import, f.Kind == finding.Create,
 		f.Change.Attribute == "", !hand && f.Change.Cause != finding.BySpec && !unsaid(f):
 		if asked && f.Kind != finding.Noise && f.Kind != finding.ProviderOnly {
@@ -89,11 +92,22 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 			c.left[len(c.left)-1].Steps[0].Why = &f.Reason
 		}
 	default:
-		for a := range strings.SplitSeq(f.Change.Attribute, ", ") {
-			vm := VM{f.Stack, f.Key}
-			c.attributes[vm], c.names[a] = append(c.attributes[vm], a), f.Change.Property
-		}
+		c.take(f)
 	}
+}
+
+// take notes the attributes of a difference, to write what the guest has.
+func (c *choice) take(f *finding.Finding) {
+	for a := range strings.SplitSeq(f.Change.Attribute, ", ") {
+		vm, a := VM{f.Stack, f.Key}, hardware.Named(f.GuestKind(), a)
+		c.attributes[vm], c.names[a] = append(c.attributes[vm], a), f.Change.Property
+	}
+}
+
+// ofMounts reports whether a difference is about the mount points of a container.
+func ofMounts(f *finding.Finding) bool {
+	return f.GuestKind() == guest.Container &&
+		hardware.Overlap(schema.FieldOf(guest.Container, guest.Mounts).HCL, f.Change.Attribute)
 }
 
 // unsaid reports whether the VM has a value that no spec says and an apply leaves as it is.
@@ -112,7 +126,7 @@ func (c *choice) leave(f *finding.Finding, why string, lines ...string) {
 
 // gone lists a VM that does not exist any more.
 func (c *choice) gone(f *finding.Finding) {
-	own := left(f.Address, "the VM is gone, and a spec has no line for a VM that does not exist: an apply creates it again")
+	own := left(f.Address, "it is gone, and a spec has no line for what does not exist: an apply creates it again")
 	own.Reason = finding.Why("gone-nothing-to-write")
 	if len(f.Steps) > 0 {
 		own.Steps = f.Steps
@@ -163,11 +177,11 @@ func resolve(selectors []*selector, r AcceptRequest) error {
 		}
 		switch len(found) {
 		case 0:
-			errs = append(errs, fmt.Errorf("%s: no spec here has a VM %q, and there is no such file", s.text, s.text))
+			errs = append(errs, fmt.Errorf("%s: no spec here has a VM or container %q, and there is no such file", s.text, s.text))
 		case 1:
 			s.stack = found[0].Stack
 		default:
-			errs = append(errs, fmt.Errorf("%s: several stacks have such a VM: write %s or %s", s.text, found[0], found[1]))
+			errs = append(errs, fmt.Errorf("%s: several stacks have such a key: write %s or %s", s.text, found[0], found[1]))
 		}
 	}
 	return errors.Join(errs...)
@@ -182,9 +196,11 @@ func (s *selector) matches(f *finding.Finding) bool {
 	if s.property == "" || s.property == c.Property || s.property == c.Attribute || strings.HasPrefix(c.Property, s.property+".") {
 		return true
 	}
+	kind := f.GuestKind()
+	attribute := hardware.Named(kind, c.Attribute)
 	// memory is a property, and also the block with the balloon
-	if row := schema.VMField(s.property); row != nil && row.HCL != "" {
-		return hardware.Overlap(row.HCL, c.Attribute)
+	if row := schema.FieldOf(kind, s.property); row != nil && row.HCL != "" {
+		return hardware.Overlap(row.HCL, attribute)
 	}
-	return hardware.Overlap(s.property, c.Attribute)
+	return hardware.Overlap(s.property, attribute)
 }

@@ -35,7 +35,7 @@ func Discover(ctx context.Context, r discover.Request, from check.Sources) (*Dis
 	if p.Stacks == nil {
 		return nil, &project.BlockedError{Project: p}
 	}
-	from.Further = r.Selects
+	from.Further, from.Others = r.Selects, true
 	inv, err := check.ReadCluster(ctx, p, from)
 	if err != nil {
 		return nil, err

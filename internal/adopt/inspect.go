@@ -13,6 +13,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/schema"
 )
 
 // inspect reads the VMs that are adopted, checks that they exist, and notes what the
@@ -35,6 +36,9 @@ func (p *planner) inspect(ctx context.Context) error {
 	if err := p.setNodes(); err != nil {
 		return err
 	}
+	if err := p.identify(); err != nil {
+		return err
+	}
 	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
 		g := p.inventory.Guest(p.vmids[vm])
 		o := lock.ObservedVM{Key: vm.Key, VMID: g.VMID, Fingerprint: g.Fingerprint(), Confirmed: p.told[vm] != 0}
@@ -49,7 +53,7 @@ func (p *planner) inspect(ctx context.Context) error {
 
 // claim notes that another project has or may have a VM that is adopted.
 func (p *planner) claim(vm VM, g *cluster.Guest) {
-	one := Claimed{Adoption: Adoption{vm, g.VMID}, Claim: p.inventory.Claimed(p.project.Others(), g), Stack: cluster.NamedFor(g)}
+	one := Claimed{Adoption: Adoption{vm, g.VMID, g.Kind}, Claim: p.inventory.Claimed(p.project.Others(), g), Stack: cluster.NamedFor(g)}
 	if p.project.Specs[one.Stack] != "" {
 		one.Stack = "" // a stack of this project
 	}
@@ -77,7 +81,9 @@ func (p *planner) readCluster(ctx context.Context) error {
 	if after.Stacks == nil && p.Sources.Inventory == "" {
 		return nil // check says what is wrong with the specs
 	}
-	inventory, err := check.ReadCluster(ctx, after, p.Sources)
+	from := p.Sources
+	from.Others = after.Stacks != nil && slices.ContainsFunc(after.Stacks.Stacks, hasContainers)
+	inventory, err := check.ReadCluster(ctx, after, from)
 	if err != nil && len(p.told) > 0 && ctx.Err() == nil && p.Sources.Inventory == "" {
 		return fmt.Errorf("%w\nnothing was written: adopt checks each VMID in the cluster. "+
 			"Give access to it, or `--inventory FILE` of `stackgen snapshot`; "+
@@ -87,7 +93,12 @@ func (p *planner) readCluster(ctx context.Context) error {
 	return err
 }
 
-// exist checks that the VMIDs are those of VMs.
+// hasContainers reports whether a stack has containers: they are known by MAC addresses that no other guest has.
+func hasContainers(s *schema.Stack) bool {
+	return slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Kind == guest.Container })
+}
+
+// exist checks that the VMIDs are those of VMs and containers, as the specs say.
 func (p *planner) exist() error {
 	var errs []error
 	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
@@ -99,9 +110,13 @@ func (p *planner) exist() error {
 		switch g := p.inventory.Guest(vmid); {
 		case g == nil:
 			errs = append(errs, fmt.Errorf("%s=%d: %s", vm, vmid, p.noGuest(vm, vmid)))
-		case g.Kind != guest.VM:
-			errs = append(errs, fmt.Errorf("%s=%d: %d is the container %s on %s: "+
-				"adopt is for VMs, so leave the container as it is and choose another VMID", vm, vmid, vmid, g.Name, g.Node))
+		case g.Kind != p.kinds[vm]:
+			errs = append(errs, fmt.Errorf("%s=%d: %d is the %s %s on %s, and the spec has %s under %s: "+
+				"choose another VMID, or write an entry with another key under %s", vm, vmid, vmid, g.Kind.Name(), g.Name, g.Node,
+				vm, p.kinds[vm].List(), g.Kind.List()))
+		case g.Template && g.Kind == guest.Container:
+			errs = append(errs, fmt.Errorf("%s=%d: %d is the template %s of containers on %s: a spec does not manage it",
+				vm, vmid, vmid, g.Name, g.Node))
 		case g.Template:
 			errs = append(errs, fmt.Errorf("%s=%d: %d is the template %s on %s, and no VM: "+
 				"to make the VM a clone of it, write `template: %d` instead", vm, vmid, vmid, g.Name, g.Node, vmid))
@@ -114,20 +129,20 @@ func (p *planner) exist() error {
 func (p *planner) noGuest(vm VM, vmid int) string {
 	if gaps := p.inventory.GapsForVM(vmid); len(gaps) > 0 {
 		gap := gaps[0]
-		text := fmt.Sprintf("no VM %d can be seen, and it may exist: %s", vmid, gap.Reason)
+		text := fmt.Sprintf("no %s %d can be seen, and it may exist: %s", p.kinds[vm].Name(), vmid, gap.Reason)
 		if gap.Fix != "" {
 			text += "; `" + gap.Fix + "` lets stackgen see it"
 		}
 		return text
 	}
-	text := fmt.Sprintf("the cluster has no VM %d", vmid)
+	text := fmt.Sprintf("the cluster has no %s %d", p.kinds[vm].Name(), vmid)
 	for i := range p.inventory.Guests {
 		g := &p.inventory.Guests[i]
-		if g.Kind == guest.VM && !g.Template && slices.Contains([]string{vm.Key, vm.Stack + "-" + vm.Key}, strings.ToLower(g.Name)) {
-			return text + fmt.Sprintf("; VM %d on %s has the name %s: stackgen adopt %s=%d", g.VMID, g.Node, g.Name, vm, g.VMID)
+		if g.Kind == p.kinds[vm] && !g.Template && slices.Contains([]string{vm.Key, vm.Stack + "-" + vm.Key}, strings.ToLower(g.Name)) {
+			return text + fmt.Sprintf("; %s %d on %s has the name %s: stackgen adopt %s=%d", g.Kind.Name(), g.VMID, g.Node, g.Name, vm, g.VMID)
 		}
 	}
-	return text + "; `stackgen adopt --by-name` finds VMs by their names"
+	return text + "; `stackgen adopt --by-name` finds guests by their names"
 }
 
 // recordedCluster refuses a cluster that may not be the one that the lock records.

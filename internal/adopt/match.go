@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/check"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
+	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -46,7 +47,7 @@ func (p *planner) match(ctx context.Context) error {
 			p.Unmatched = append(p.Unmatched, *t.refusal)
 			continue
 		}
-		p.Matches = append(p.Matches, Match{Adoption{t.VM, t.guest.VMID}, t.vm.Profile == "adopted"})
+		p.Matches = append(p.Matches, Match{Adoption{t.VM, t.guest.VMID, t.guest.Kind}, t.vm.Profile == "adopted"})
 	}
 	return nil
 }
@@ -59,18 +60,18 @@ func (p *planner) findTargets(after *project.Project) error {
 		stack, key, qualified := splitName(name)
 		var found []VM
 		for _, s := range after.Stacks.Stacks {
-			has := slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key && !v.IsContainer() })
+			has := slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key })
 			if has && (qualified && s.Name == stack || !qualified && after.Selected(s.Name)) {
 				found = append(found, VM{s.Name, key})
 			}
 		}
 		switch len(found) {
 		case 0:
-			errs = append(errs, fmt.Errorf("%s: no spec here has a VM %q, and there is no such file", name, name))
+			errs = append(errs, fmt.Errorf("%s: no spec here has a VM or container %q, and there is no such file", name, name))
 		case 1:
 			wanted = append(wanted, found[0])
 		default:
-			errs = append(errs, fmt.Errorf("%s: several stacks have such a VM: write %s or %s", name, found[0], found[1]))
+			errs = append(errs, fmt.Errorf("%s: several stacks have such a key: write %s or %s", name, found[0], found[1]))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -109,7 +110,7 @@ func (p *planner) units() []tf.Unit {
 	return out
 }
 
-func (t *target) unit() tf.Unit { return tf.VMUnit(t.Stack) }
+func (t *target) unit() tf.Unit { return tf.Unit{Stack: t.Stack, Unit: lock.UnitOf(t.vm.Kind)} }
 
 // tryAll writes the hardware of all VMs, or of each for which that is possible.
 func (p *planner) tryAll() {

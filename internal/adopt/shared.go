@@ -28,7 +28,7 @@ func (p *planner) share() map[*target]kept {
 			continue
 		}
 		for _, line := range slices.Clone(all[0].lines) {
-			f := schema.VMField(line.Key)
+			f := schema.FieldOf(all[0].vm.Kind, line.Key)
 			if f != nil && f.Own || slices.ContainsFunc(all, func(t *target) bool { return !t.inherits(line) }) {
 				continue
 			}

@@ -10,7 +10,6 @@ import (
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
-	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
@@ -41,7 +40,10 @@ func (t *target) compare(state tf.State) {
 	if t.vm.Profile == "adopted" {
 		t.lines = append(t.lines, edit.Setting{Key: guest.Profile, Line: "profile: default"})
 	}
-	steps := t.staleBlocks(state)
+	var steps []finding.Step
+	if blocks, step := t.staleBlocks(state); blocks != nil {
+		steps = append(steps, step)
+	}
 	for _, d := range t.reading.Missing(t.vm) {
 		if d.Reason != "" {
 			steps = append(steps, finding.Do(d.Config+": "+d.Reason, d.Commands...))
@@ -66,7 +68,8 @@ func (t *target) compare(state tf.State) {
 // student, has one in overrides.
 func place(v *schema.VM) []string {
 	at := strings.Split(v.Path, ".")
-	if at[0] == "vms" || at[0] == "teacher" || at[len(at)-1] == v.Key {
+	lists := []string{guest.VM.List(), guest.Container.List()}
+	if slices.Contains(lists, at[0]) || at[0] == "teacher" || at[len(at)-1] == v.Key {
 		return at
 	}
 	return append(at, "overrides", v.Key)
@@ -89,33 +92,36 @@ func (t *target) unreadable(state tf.State) string {
 
 // has reports whether a resource is the VM's.
 func (t *target) has(r tf.Resource) bool {
-	return r.Type == guest.VMResource && r.VMID == t.guest.VMID
+	return r.Type == t.vm.Kind.Resource() && r.VMID == t.guest.VMID
 }
 
-// staleBlocks are the steps if the state has a block that the spec would leave
-// out, from a time when the VM had other hardware.
-func (t *target) staleBlocks(state tf.State) []finding.Step {
+// staleBlocks are the blocks that the state has, from a time when the guest had other
+// hardware, and the spec would leave out; and what to do about them.
+func (t *target) staleBlocks(state tf.State) (blocks []string, step finding.Step) {
 	for _, r := range state.Resources {
 		if !t.has(r) {
 			continue
 		}
 		for _, block := range t.reading.OmittedBlocks() {
 			if slices.Contains(r.Blocks, block) {
-				return []finding.Step{finding.Do("its state has a block "+block+" from an earlier time, which the next plan would remove: "+
-					"remove the VM from the state, and import it again", t.importAgain(r.Address)...)}
+				blocks = append(blocks, block)
 			}
 		}
+		if blocks != nil {
+			return blocks, finding.Do("its state has a block "+blocks[0]+" from an earlier time, which the next plan would remove: "+
+				"remove it from the state, and import it again", t.importAgain(t.vm.Kind.Unit(), r.Address)...)
+		}
 	}
-	return nil
+	return nil, finding.Step{}
 }
 
 // importAgain are the lines that remove a VM from its state, write its hardware into the
 // spec, and import it: then the state has all that the provider reads.
-func (v VM) importAgain(address string) []string {
+func (v VM) importAgain(unit, address string) []string {
 	stack := "stacks/" + v.Stack
 	return []string{
 		"(cd " + stack + " && terragrunt stack generate)",
-		"(cd " + stack + "/.terragrunt-stack/" + lock.UnitVM + " && terragrunt state rm " + shell.Quote(address) + ")",
+		"(cd " + stack + "/.terragrunt-stack/" + unit + " && terragrunt state rm " + shell.Quote(address) + ")",
 		"stackgen adopt --match " + v.String() + " && stackgen render && stackgen import-blocks",
 	}
 }
@@ -123,7 +129,7 @@ func (v VM) importAgain(address string) []string {
 // refuse leaves the VM as it is.
 func (t *target) refuse(steps ...finding.Step) {
 	f := finding.Finding{
-		Address: finding.Address{Stack: t.Stack, Type: finding.VM, Key: t.Key},
+		Address: finding.Address{Stack: t.Stack, Unit: t.vm.Kind.Unit(), Type: finding.VM, Key: t.Key},
 		Kind:    finding.Unmatched, Severity: finding.Blocked,
 		Reason: finding.Why("hardware-not-written"), Steps: steps,
 	}
@@ -161,7 +167,7 @@ func (t *target) addMissing(after *project.Project) (bool, error) {
 		line := edit.Setting{Key: d.Field, Line: d.Line}
 		if d.Reason != "" || slices.ContainsFunc(t.lines, func(l edit.Setting) bool { return l.Key == line.Key && l.Line == line.Line }) {
 			return false, fmt.Errorf("it has %s, and the spec would say %s: "+
-				"the VM's own entry cannot undo what it inherits, so change that first", d.Config, d.Spec)
+				"its own entry cannot undo what it inherits, so change that first", d.Config, d.Spec)
 		}
 		t.lines = slices.DeleteFunc(t.lines, func(l edit.Setting) bool { return l.Key == d.Field })
 		t.lines = append(t.lines, line)

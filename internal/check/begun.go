@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/files"
 	"stackgen/internal/finding"
@@ -118,13 +117,13 @@ func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
 	b[key] = vm
 }
 
-// Created drops the VMs whose creation the provider has completed, as the state says: they
-// were cloned, and read afterwards. The provider has started them. Whoever stops them later
+// Created drops the VMs of a stack whose creation the provider has completed, as the states say: they
+// were made, and read afterwards. The provider has started them. Whoever stops them later
 // wants them stopped.
-func (b Begun) Created(state tf.State) {
-	for _, r := range state.Resources {
-		vm, made := b[r.Key], (r.Cloned || r.Values[guest.Template] == "true") && !r.Tainted && !r.Planned
-		if r.Type == guest.VMResource && vm.VMID == r.VMID && !vm.Half && !vm.Replaces && made {
+func (b Begun) Created(states tf.States, stack string) {
+	for _, r := range states.Guests(stack) {
+		vm, made := b[r.Key], r.Made && !r.Tainted && !r.Planned
+		if vm.VMID == r.VMID && !vm.Half && !vm.Replaces && made {
 			delete(b, r.Key)
 		}
 	}
@@ -134,7 +133,7 @@ func (b Begun) Created(state tf.State) {
 // such a VMID later is somebody else's.
 func (b Begun) NotMade(inv *cluster.Inventory) {
 	maps.DeleteFunc(b, func(_ string, vm BegunVM) bool {
-		return !vm.Unanswered && inv.Guest(vm.VMID) == nil
+		return !vm.Unanswered && inv.Guest(vm.VMID) == nil && len(inv.GapsForVM(vm.VMID)) == 0
 	})
 }
 
@@ -162,7 +161,7 @@ func (s *Session) begun() map[string]cluster.Begun {
 	for _, stack := range s.Project.Stacks.Stacks {
 		vms, _ := ReadBegun(s.Project.Root, stack.Name)
 		left := maps.Clone(vms)
-		left.Created(s.State[tf.VMUnit(stack.Name)])
+		left.Created(s.State, stack.Name)
 		for key, vm := range vms {
 			_, open := left[key]
 			out[stack.Name+"/"+key] = cluster.Begun{VMID: vm.VMID, UUID: vm.UUID, Done: !open}
@@ -206,7 +205,7 @@ func (h *Hook) begins(found []finding.Finding) error {
 		return err
 	}
 	before := maps.Clone(vms)
-	vms.Created(h.State[h.Unit])
+	vms.Created(h.State, stack)
 	for _, f := range found {
 		if f.Stack == stack && f.Unit == lock.UnitVM && f.Type == finding.VM && f.Kind == finding.Create && vms[f.Key].VMID != f.VMID {
 			vms.Begin(f.Key, BegunVM{VMID: f.VMID}, h.Project.Lock.Stacks.Get(stack))

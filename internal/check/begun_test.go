@@ -12,26 +12,29 @@ import (
 
 // TestBegunCreated: the record of a VM ends when its creation is complete, and not before.
 func TestBegunCreated(t *testing.T) {
-	vm := func(change func(*tf.Resource)) tf.State {
-		r := tf.Resource{Type: guest.VMResource, Key: "a", VMID: 300, Cloned: true}
+	of := func(kind guest.Kind, change func(*tf.Resource)) tf.States {
+		r := tf.Resource{Type: kind.Resource(), Key: "a", VMID: 300, Made: true}
 		change(&r)
-		return tf.State{Resources: []tf.Resource{r}}
+		return tf.States{tf.Unit{Stack: "live", Unit: kind.Unit()}: {Resources: []tf.Resource{r}}}
 	}
+	vm := func(change func(*tf.Resource)) tf.States { return of(guest.VM, change) }
 	for name, c := range map[string]struct {
 		begun BegunVM
-		state tf.State
+		state tf.States
 		ends  bool
 	}{
 		"created":               {BegunVM{VMID: 300, Start: true}, vm(func(*tf.Resource) {}), true},
-		"not there":             {BegunVM{VMID: 300, Start: true}, tf.State{}, false},
+		"not there":             {BegunVM{VMID: 300, Start: true}, nil, false},
 		"failed halfway":        {BegunVM{VMID: 300, Start: true}, vm(func(r *tf.Resource) { r.Tainted = true }), false},
 		"untainted by hand":     {BegunVM{VMID: 300, Start: true}, vm(func(r *tf.Resource) { r.Planned = true }), false},
-		"imported":              {BegunVM{VMID: 300, Start: true}, vm(func(r *tf.Resource) { r.Cloned = false }), false},
+		"imported":              {BegunVM{VMID: 300, Start: true}, vm(func(r *tf.Resource) { r.Made = false }), false},
 		"untainted, configured": {BegunVM{VMID: 300, Start: true, Half: true}, vm(func(*tf.Resource) {}), false},
+		"created container":     {BegunVM{VMID: 300, Start: true}, of(guest.Container, func(*tf.Resource) {}), true},
+		"not started":           {BegunVM{VMID: 300, Start: true}, of(guest.Container, func(r *tf.Resource) { r.Tainted = true }), false},
 		"another VMID":          {BegunVM{VMID: 301, Start: true}, vm(func(*tf.Resource) {}), false},
 	} {
 		b := Begun{"a": c.begun}
-		if b.Created(c.state); (len(b) == 0) != c.ends {
+		if b.Created(c.state, "live"); (len(b) == 0) != c.ends {
 			t.Errorf("%s: the record is %v, want its end: %v", name, b, c.ends)
 		}
 	}

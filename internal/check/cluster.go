@@ -47,7 +47,8 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
 	want := wanted(p)
-	want.Borrowed = want.Borrowed || from.Destroys
+	want.Others = want.Others || from.Destroys || from.Others
+	want.Destroys = from.Destroys
 	if from.Further != nil {
 		want.Further = from.Further
 	} else if from.Destroys && hasTemplates(p) {
@@ -244,7 +245,7 @@ func addRecorded(w *proxmox.Wanted, s *lock.Stack) {
 			addReplica(w, v)
 		}
 		if v.Status != lock.Live || s.Status != lock.Live {
-			w.Borrowed = w.Borrowed || v.Status == lock.Retired && !v.Gone
+			w.Others = w.Others || v.Status == lock.Retired && !v.Gone
 			continue
 		}
 		w.VMs = append(w.VMs, proxmox.WantedVM{VMID: v.VMID, MACs: v.DecidedMACs()})

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 
-	"stackgen/internal/cluster"
+	"stackgen/guest"
 	"stackgen/internal/drift"
 	"stackgen/internal/files"
 	"stackgen/internal/finding"
@@ -70,9 +71,10 @@ func WritePage(file string, page func(io.Writer) error) error {
 // what could not be read of these. A snapshot has no logs.
 func (s *Session) changedBy(ctx context.Context, found []finding.Finding) (notes []string) {
 	var vmids []int
+	kinds := map[int]guest.Kind{}
 	for i := range found {
-		if byHand(&found[i]) {
-			vmids = append(vmids, found[i].VMID)
+		if f := &found[i]; byHand(f) {
+			vmids, kinds[f.VMID] = append(vmids, f.VMID), guest.KindOfUnit(f.Unit)
 		}
 	}
 	config, err := ClusterConfig(s.Project)
@@ -85,7 +87,7 @@ func (s *Session) changedBy(ctx context.Context, found []finding.Finding) (notes
 			nodes = append(nodes, n.Name)
 		}
 	}
-	s.sources.say("reading who changed %s", cluster.Count(len(slices.Compact(slices.Sorted(slices.Values(vmids)))), "VM"))
+	s.sources.say("reading who changed %s", guest.Count(slices.Collect(maps.Values(kinds)), func(k guest.Kind) guest.Kind { return k }))
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
 	acts := proxmox.ReadActs(ctx, config, nodes, vmids)

@@ -49,7 +49,7 @@ func (s *Session) EmptyPlans(ctx context.Context) (*EmptyPlans, error) {
 		}
 	}
 	for u, why := range r.Failed {
-		if first, _, _ := strings.Cut(strings.TrimSpace(why), "\n"); u.Unit == lock.UnitVM {
+		if first, _, _ := strings.Cut(strings.TrimSpace(why), "\n"); lock.HasGuests(u.Unit) {
 			out.why[u.Stack] = reasonNot{"its stack cannot be planned: " + first, "stackgen drift"}
 		}
 	}
@@ -64,7 +64,7 @@ func (e *EmptyPlans) stopped(f *finding.Finding) {
 	at := f.Stack
 	if f.Type == finding.VM {
 		at += "/" + f.Key
-	} else if f.Type != finding.Stack && f.Unit != lock.UnitVM {
+	} else if f.Type != finding.Stack && !lock.HasGuests(f.Unit) {
 		return
 	}
 	e.why[at] = reasonNot{"preflight says " + string(f.Kind), "stackgen preflight"}

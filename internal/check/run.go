@@ -207,7 +207,8 @@ type recordedRun struct {
 	ToolStarted int64    `json:"tool_started"`
 }
 
-// startedBy is the recorded run if it started this process, or nil.
+// startedBy is the recorded run if it started this process, or nil. A command records its run of
+// Terragrunt once that has started, and a hook may come before that: then the command itself tells.
 func (h *Hook) startedBy() *recordedRun {
 	var who recordedRun
 	body, err := files.Read(RecordFile(h.Project.Root, h.Unit.Stack, "apply"), maxHolder)
@@ -216,7 +217,9 @@ func (h *Hook) startedBy() *recordedRun {
 	}
 	p, err := process.NewProcess(int32(os.Getppid()))
 	for ; err == nil; p, err = p.Parent() {
-		if started, unknown := p.CreateTime(); p.Pid == who.Tool && unknown == nil && sameStart(who.ToolStarted, started) {
+		started, unknown := p.CreateTime()
+		is := func(pid int32, at int64) bool { return p.Pid == pid && unknown == nil && sameStart(at, started) }
+		if is(who.Tool, who.ToolStarted) || is(who.Process, who.Started) {
 			return &who
 		}
 	}

@@ -25,7 +25,8 @@ type Sources struct {
 	Plans     []string          // the same for plans
 	Progress  func(text string) // may be nil
 
-	Destroys bool                      // VMs would be destroyed: which guests have volumes of them is read
+	Destroys bool                      // VMs would be destroyed: who has volumes of them is read, and the rights to create them again
+	Others   bool                      // the MAC addresses of all other guests are read, too
 	Further  func(*cluster.Guest) bool // VMs in no spec whose configuration is read, too; nil for none
 }
 

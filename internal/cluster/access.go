@@ -21,7 +21,7 @@ func (r Rights) Has(at, privilege string) bool {
 		_, ok := own[privilege]
 		return ok
 	}
-	if isTop(at) {
+	if TopPath(at) {
 		return false // it would be listed
 	}
 	return r.Below(path.Dir(at), privilege)
@@ -33,15 +33,15 @@ func (r Rights) Below(at, privilege string) bool {
 	if own, listed := r[at]; listed {
 		return own[privilege]
 	}
-	if isTop(at) {
+	if TopPath(at) {
 		return false
 	}
 	return r.Below(path.Dir(at), privilege)
 }
 
-// isTop reports whether the list of a user's privileges always has a path on which
+// TopPath reports whether the list of a user's privileges always has a path on which
 // there are any.
-func isTop(at string) bool { return at == "/" || strings.Count(at, "/") == 1 && at != "/mapping" }
+func TopPath(at string) bool { return at == "/" || strings.Count(at, "/") == 1 && at != "/mapping" }
 
 // Inherited are the privileges that a path has from the paths above it.
 func (r Rights) Inherited(at string) []string {
@@ -189,7 +189,7 @@ func (a *Access) place(to Grantee, at string) (on string, removed bool) {
 	// A path above has privileges that propagate, and this one has none at all.
 	for on = at; on != "/"; on = path.Dir(on) {
 		own, listed := rights[on]
-		if (listed || isTop(on)) && len(own) == 0 && len(rights.Inherited(on)) > 0 {
+		if (listed || TopPath(on)) && len(own) == 0 && len(rights.Inherited(on)) > 0 {
 			return on, true
 		}
 		if listed {

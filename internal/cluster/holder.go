@@ -30,13 +30,15 @@ func (inv *Inventory) Holder(e *lock.VM) *Guest {
 }
 
 // HalfExchanged reports whether a rebuild has exchanged disks of a guest that certainly is a VM of the lock, and has not
-// ended: the guest has a volume for that, or the VM that was made for it has given one. Somebody who needs space removes
-// volumes that nothing uses.
+// ended: until then, the guest has an unused volume that it was given, or that it has lost, or the VM that was made for it
+// has given one. Somebody who needs space removes volumes that nothing uses.
 func (inv *Inventory) HalfExchanged(e *lock.VM, g *Guest) bool {
 	if g.Config == nil || !e.Exchanges(g.Config.UUID) {
 		return false
 	}
-	return e.HalfExchanged(g.Config.UUID, g.Config.Raw) || inv.gave(e)
+	return inv.gave(e) || slices.ContainsFunc(pve.Drives(g.Config.Raw), func(d pve.Drive) bool {
+		return d.IsUnused() && (pve.Given(d.Key) || slices.Contains(e.Rebuild.Volumes, d.File))
+	})
 }
 
 // gave reports whether the VM with new disks for a VM is made, and lacks one that its template has.

@@ -26,6 +26,9 @@ func TestHalfExchanged(t *testing.T) {
 		"of another VM":         {func(inv *Inventory) { inv.Guests[1].Name, inv.Guests[1].Config.Raw = "rebuild-1000-from-9000", nil }, false},
 		"no template":           {func(inv *Inventory) { inv.Guests, inv.Guests[1].Config.Raw = inv.Guests[:2], nil }, false},
 		"a lost volume":         {func(inv *Inventory) { inv.Guests[0].Config.Raw["unused0"] = "x:old" }, true},
+		"a given volume":        {func(inv *Inventory) { inv.Guests[0].Config.Raw["unused160"] = "x:new" }, true},
+		"its disk was moved":    {func(inv *Inventory) { inv.Guests[0].Config.Raw["unused0"] = "x:c" }, false},
+		"it still has it":       {func(inv *Inventory) { inv.Guests[0].Config.Raw["scsi0"] = "x:old" }, false},
 		"its configuration not": {func(inv *Inventory) { inv.Guests[0].Config = nil }, false},
 		"all was done": {func(inv *Inventory) {
 			inv.Guests[0].Config.UUID, inv.Guests[1].Config.Raw = "u2", nil

@@ -214,13 +214,21 @@ type Config struct {
 	Pending []Pending         `json:"pending,omitempty"` // net2 before net10
 }
 
-// A Pending is a change of one entry that Proxmox VE applies when the VM starts the next
+// A Pending is a change of one entry that Proxmox VE applies when the guest starts the next
 // time. Value is empty for a new entry, New for one that is deleted, and both for a secret.
 type Pending struct {
 	Key    string `json:"key"`
-	Value  string `json:"value,omitempty"` // that the VM runs with
+	Value  string `json:"value,omitempty"` // that the guest runs with
 	New    string `json:"new,omitempty"`
 	Delete bool   `json:"delete,omitempty"`
+}
+
+// PendingKeys are the entries that changes are of.
+func PendingKeys(pending []Pending) (keys []string) {
+	for _, p := range pending {
+		keys = append(keys, p.Key)
+	}
+	return keys
 }
 
 // A Pool is a resource pool with the VMIDs of its members.

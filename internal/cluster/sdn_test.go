@@ -27,3 +27,27 @@ func TestVirtualNetworks(t *testing.T) {
 		}
 	}
 }
+
+// TestSeesNetwork: a network that is not listed does not exist only if no zone can hide it.
+func TestSeesNetwork(t *testing.T) {
+	use, look, nothing := map[string]bool{SDNUse: true}, map[string]bool{SDNAudit: true}, map[string]bool{}
+	for name, c := range map[string]struct {
+		r    Rights
+		want bool
+	}{
+		"all zones":                   {Rights{"/sdn": use}, true},
+		"all zones, to look at":       {Rights{"/sdn": look}, true},
+		"one zone is hidden":          {Rights{"/sdn": use, "/sdn/zones/lab": nothing}, false},
+		"one zone, to look at":        {Rights{"/sdn": use, "/sdn/zones/lab": look}, true},
+		"the bridges are hidden":      {Rights{"/sdn": use, "/sdn/zones/localnetwork": nothing}, false},
+		"all zones are hidden":        {Rights{"/sdn": use, "/sdn/zones": nothing}, false},
+		"only the bridge":             {Rights{"/sdn/zones/localnetwork/vmbr0": use}, false},
+		"another network is hidden":   {Rights{"/sdn": use, "/sdn/zones/lab/vnet1": nothing}, true},
+		"nothing is known of a token": {Rights{}, false},
+	} {
+		inv := &Inventory{Access: &Access{Rights: c.r}}
+		if got := inv.SeesNetwork("vmbr0"); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -10,9 +10,10 @@ import (
 	"stackgen/schema"
 )
 
-// An image is a disk image of a VM, as far as snapshots depend on it.
+// An image is a disk image of a VM, or a volume of a container, as far as snapshots depend on it.
 type image struct {
 	disk    string // such as scsi0
+	path    string // of the node, which a container has in place of a volume
 	storage string
 	format  string // raw, qcow2 or another one; empty if it is not known
 }
@@ -30,7 +31,7 @@ func (inv *Inventory) WithoutSnapshots(g *Guest, v *schema.VM, template *Guest) 
 	node := v.Node
 	var all []image
 	for _, d := range v.Values.Get(guest.Disks).List() {
-		all = append(all, image{d.Get(guest.Interface).Str(), d.Get(guest.Datastore).Str(), d.Get(guest.Format).Str()})
+		all = append(all, image{disk: d.Get(guest.Interface).Str(), storage: d.Get(guest.Datastore).Str(), format: d.Get(guest.Format).Str()})
 	}
 	if len(all) == 0 && template != nil && template.Config != nil {
 		node, all = template.Node, images(template)
@@ -40,6 +41,9 @@ func (inv *Inventory) WithoutSnapshots(g *Guest, v *schema.VM, template *Guest) 
 
 func (inv *Inventory) withoutSnapshots(node string, all []image) string {
 	for _, i := range all {
+		if i.path != "" { // Source: volume_has_feature of PVE::Storage
+			return i.disk + " is the path " + i.path + " of the node and no volume, and Proxmox VE takes no snapshot of a container with one"
+		}
 		s := inv.Storage(i.storage, node)
 		if s == nil || i.format == "qcow2" {
 			continue
@@ -61,13 +65,21 @@ func (inv *Inventory) OnlyNewest(g *Guest) bool {
 	return false
 }
 
-// images are the disk images that a snapshot of a VM has.
+// images are the disk images that a snapshot of a VM has, or the volumes and paths of a container.
 func images(g *Guest) []image {
 	var out []image
-	for _, d := range pve.Drives(g.Config.Raw) {
+	drives := pve.Drives(g.Config.Raw)
+	if g.Kind == guest.Container {
+		drives = pve.Mounts(g.Config.Raw)
+	}
+	for _, d := range drives {
 		if !d.CDROM() && !strings.HasPrefix(d.Key, "unused") {
 			format := strings.TrimPrefix(path.Ext(d.Name), ".")
-			out = append(out, image{d.Key, d.Storage, cmp.Or(format, "raw")})
+			i := image{disk: d.Key, storage: d.Storage, format: cmp.Or(format, "raw")}
+			if g.Kind == guest.Container && d.Storage == "" {
+				i.path = d.File
+			}
+			out = append(out, i)
 		}
 	}
 	return out

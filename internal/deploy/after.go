@@ -115,7 +115,7 @@ func (r *run) laterOf(st *stack, units []string, a *announcement) error {
 	units = slices.DeleteFunc(units, func(u string) bool {
 		wait := slices.Contains(still, u)
 		if wait && u == lock.UnitDNS { // with a unit for each VM, it is clear whose record it is
-			r.say("the records of %s are one unit, and wait until all of its VMs exist", st.name)
+			r.say("the records of %s are one unit, and wait until all of its guests exist", st.name)
 		}
 		return wait
 	})

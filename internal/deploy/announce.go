@@ -60,10 +60,10 @@ func (a *announcement) nothing() bool {
 }
 
 // startsOf are the rows of the VMs of a stack that are started.
-func startsOf(stack string, keys []string) []report.Action {
+func startsOf(stopped []finding.Finding) []report.Action {
 	var out []report.Action
-	for _, key := range keys {
-		out = append(out, report.Action{Word: "start", Stack: stack, What: "VM", Name: key, Detail: "made by a run that was interrupted"})
+	for _, f := range stopped {
+		out = append(out, report.Action{Word: "start", Stack: f.Stack, What: f.Word(), Name: f.Key, Detail: "made by a run that was interrupted"})
 	}
 	return out
 }
@@ -157,9 +157,9 @@ func (a *announcement) actions() []report.Action {
 		out = append(out, report.Action{Word: "set", Stack: u.Stack, What: "output", Name: u.Unit, Detail: "the cluster does not change"})
 	}
 	for _, f := range a.records() {
-		detail := "after its VM has an address"
+		detail := "after its " + f.Word() + " has an address"
 		if f.NoAddress {
-			detail = "once its VM reports an address"
+			detail = "once its " + f.Word() + " reports an address"
 		}
 		out = append(out, report.Action{
 			Word: lateWord(&f), Stack: f.Stack, What: "record", Name: f.Key, Detail: detail,

@@ -58,7 +58,11 @@ func (r *run) apply() (err error) {
 	for _, st := range r.stacks {
 		r.completed(st, s)
 		st.resumes(found, r.p.Lock.Stacks.Get(st.name))
-		announced.starts = append(announced.starts, startsOf(st.name, r.stopped(st, s, found))...)
+		stopped, err := r.stopped(st, s, found)
+		if err != nil {
+			return err
+		}
+		announced.starts = append(announced.starts, startsOf(stopped)...)
 	}
 	if announced.nothing() {
 		return r.nothing(s, found)
@@ -70,7 +74,7 @@ func (r *run) apply() (err error) {
 	case r.DryRun || err != nil:
 		return err
 	case !confirmed:
-		r.say("not confirmed; nothing was changed")
+		r.sayUnchanged("not confirmed")
 		return ended{finding.Failed}
 	}
 	r.undo, r.applied = nil, true
@@ -262,7 +266,8 @@ func (r *run) carryOutStack(p *plans, a *announcement) error {
 // complete applies the records that waited, records what is there now, and verifies that
 // nothing is left to do.
 func (r *run) complete(st *stack, a *announcement) error {
-	if err := r.start(st); err != nil {
+	started, err := r.start(st)
+	if err != nil {
 		return err
 	}
 	if err := r.later(st, a); err != nil {
@@ -273,15 +278,13 @@ func (r *run) complete(st *stack, a *announcement) error {
 		if err != nil {
 			return err
 		}
-		if p.empty() && !anyStops(found) {
-			st.end = p.asSpecified() + "\n"
-		} else if others := r.othersRecords(s, found, p); len(others) > 0 {
-			st.end = r.sayOthers(st, others)
-		}
-		if st.end != "" {
+		switch st.end = r.ending(s, st, found, p); {
+		case st.end != "" && !started: // what failed is said
+			st.end = ""
+			return nil
+		case st.end != "":
 			return errors.Join(r.sayNow(st), r.checkpoints(s, []string{st.name}), r.endRebuild(s, st))
-		}
-		if round > 0 || !st.follows(p, found) || anyStops(found) {
+		case round > 0 || !st.follows(p, found) || anyStops(found):
 			return r.remains(s, found, p)
 		}
 		r.saySecond(st, p)
@@ -293,6 +296,18 @@ func (r *run) complete(st *stack, a *announcement) error {
 			return r.broken(p, result, a)
 		}
 	}
+}
+
+// ending is what is said of a stack of which nothing is left to do, or of which only records of others are. It is
+// empty otherwise.
+func (r *run) ending(s *check.Session, st *stack, found []finding.Finding, p *plans) string {
+	if p.empty() && !anyStops(found) {
+		return p.asSpecified() + "\n"
+	}
+	if others := r.othersRecords(s, found, p); len(others) > 0 {
+		return r.sayOthers(st, others)
+	}
+	return ""
 }
 
 // verify reads a stack again, records what is there now, and returns the plans of what is

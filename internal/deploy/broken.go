@@ -6,7 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/report"
@@ -82,46 +84,63 @@ func refusal(log string) string {
 // that exist, and their records. It makes sure that the next apply goes on with a VM that
 // this one could not complete, and does not destroy it.
 func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
-	vms := tf.VMUnit(p.stack.name)
 	s := check.New(r.p, check.Sources{})
-	if err := s.ReadStates(r.ctx, []tf.Unit{vms}); err != nil {
+	var units []tf.Unit
+	for _, u := range p.units {
+		if u.unit.HasGuests() {
+			units = append(units, u.unit)
+		}
+	}
+	if err := s.ReadStates(r.ctx, units); err != nil {
 		return err
 	}
-	if err := r.untaint(p, s.State[vms]); err != nil {
+	if err := r.untaint(p, s.State); err != nil {
 		return err
 	}
-	if err := r.refreshOutputs(p.stack); err != nil {
-		r.say("the outputs of %s could not be written, so the records of its new VMs have to wait: %s", vms, err)
-		return nil
+	records := r.unfinished(p, result, a)
+	for _, unit := range units {
+		if err := r.refreshOutputs(p.stack, unit); err != nil {
+			r.say("the outputs of %s could not be written, so the records of its new %ss have to wait: %s", unit, unit.Kind().Name(), err)
+			records = nil
+		}
 	}
-	if err := r.laterOf(p.stack, r.unfinished(p, result, a), a); err != nil {
-		return err
-	}
+	later := r.laterOf(p.stack, records, a)
 	after, _, err := r.reread(p.stack)
 	if err != nil {
-		return err
+		return errors.Join(later, err)
 	}
 	r.completed(p.stack, after)
 	if unanswered.MatchString(result.log) {
 		p.stack.unfinished.Keep()
 	}
 	p.stack.unfinished.NotMade(after.Inventory)
-	if err := p.stack.keepUnfinished(); err != nil {
-		return err
-	}
-	return r.record(after, p.stack.name)
+	return errors.Join(later, p.stack.keepUnfinished(), r.record(after, p.stack.name))
 }
 
 // untaint keeps the VMs whose creation failed halfway. A VM that is tainted in the state
-// is destroyed by the next apply, which the guard refuses.
-func (r *run) untaint(p *plans, state tf.State) error {
+// is destroyed by the next apply, which the guard refuses. Of a container, it is asked whose it is: a stranger may
+// have got the VMID.
+func (r *run) untaint(p *plans, states tf.States) error {
 	made := map[string]bool{}
 	for _, c := range p.changes() {
 		made[c.Address] = (c.Action == tf.Create || c.Action == tf.Replace) && c.Type == finding.VM
 	}
-	for _, resource := range state.Resources {
+	judged := sync.OnceValues(func() ([]finding.Finding, error) {
+		_, found, err := r.reread(p.stack)
+		return found, err
+	})
+	for _, resource := range states.Guests(p.stack.name) {
 		if !resource.Tainted || !made[resource.Address] {
 			continue
+		}
+		if resource.Type == guest.ContainerResource {
+			found, err := judged()
+			if err != nil {
+				return err
+			}
+			if !ours(found, p.stack.name, resource.Address) {
+				continue
+			}
 		}
 		if err := r.keep(p.stack, &resource, "untaint", "-no-color"); err != nil {
 			return err
@@ -146,8 +165,7 @@ func (e toolError) Error() string { return e.text }
 
 // refreshOutputs writes the outputs of the VMs that exist, which a failed apply does not
 // write. Its plan leaves out what has failed, and changes nothing else.
-func (r *run) refreshOutputs(st *stack) error {
-	unit := tf.VMUnit(st.name)
+func (r *run) refreshOutputs(st *stack, unit tf.Unit) error {
 	var without []string
 	for range 2 {
 		files := r.files(st)

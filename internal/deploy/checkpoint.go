@@ -5,10 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
 	"stackgen/internal/report"
+	"stackgen/schema"
 )
 
 // The limits of taking checkpoints after an apply.
@@ -19,7 +21,7 @@ const (
 
 // checkpointNote announces the checkpoints that follow an apply; it is empty without any.
 func (r *run) checkpointNote(s *check.Session) []string {
-	n := 0
+	var without []*schema.VM
 	for _, stack := range r.p.SelectedStacks() {
 		for _, v := range stack.VMs {
 			e := r.p.Lock.Stacks.Get(stack.Name).VMs.Get(v.Key)
@@ -27,15 +29,15 @@ func (r *run) checkpointNote(s *check.Session) []string {
 				continue
 			}
 			if g := s.Inventory.Guest(e.VMID); g == nil || g.Config == nil || g.Config.Raw["parent"] == "" {
-				n++
+				without = append(without, v)
 			}
 		}
 	}
-	if n == 0 {
+	if len(without) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("afterwards, %s without a snapshot: the checkpoint %s is taken, as the specs say",
-		report.Count(n, "VM"), operate.Baseline)}
+		guest.Count(without, func(v *schema.VM) guest.Kind { return v.Kind }), operate.Baseline)}
 }
 
 // checkpoints takes a checkpoint of the VMs of stacks whose specs want one and that have none.
@@ -59,8 +61,9 @@ func (r *run) checkpoints(s *check.Session, stacks []string) error {
 	if err != nil {
 		return err
 	}
-	if n := operate.Count(planned, power.Planned); n > 0 {
-		r.say("taking the checkpoint %s of %s", q.Name, report.Count(n, "VM"))
+	if operate.Count(planned, power.Planned) > 0 {
+		due := slices.DeleteFunc(slices.Clone(planned), func(o operate.One) bool { return o.Result != power.Planned })
+		r.say("taking the checkpoint %s of %s", q.Name, guest.Count(due, func(o operate.One) guest.Kind { return o.Spec.Kind }))
 	}
 	ended, err := view.Run(r.ctx, q, planned)
 	if err != nil {

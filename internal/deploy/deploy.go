@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"stackgen/internal/check"
@@ -51,9 +52,10 @@ type run struct {
 	work    string // a private folder
 	events  bool   // OpenTofu writes events
 	undo    func() error
-	applied bool // the command was confirmed, or has written what it found
-	failed  bool // something was not done
-	blocked bool // the guard refused a stack, or more was planned than was announced
+	healed  []finding.Finding // about containers that were removed from their states
+	applied bool              // the command was confirmed, or has written what it found
+	failed  bool              // something was not done
+	blocked bool              // the guard refused a stack, or more was planned than was announced
 	began   time.Time
 	view    *live.View // while something is shown
 
@@ -77,6 +79,7 @@ type stack struct {
 	outdated   bool                // the plan of its VMs is from before their outputs were written again
 	later      []string            // VMs that a run has left, which are completed after an exchange of disks
 	end        string              // what is said of it at the end, if it was verified
+	halted     []string            // VMs, as STACK/KEY, that a rebuild has begun to shut down
 }
 
 // An ended is the end of a command that has said why.
@@ -256,8 +259,11 @@ func (r *run) finish(err error) (finding.Severity, error) {
 	case err != nil || r.failed || r.ctx.Err() != nil:
 		exit = finding.Failed
 	}
-	if failed := r.endView(exit); failed != nil {
+	if failed := r.endView(exit); failed != nil && !errors.Is(failed, syscall.EPIPE) { // a reader that is gone reads no error
 		return finding.Failed, failed
+	}
+	if exit != finding.OK {
+		defer r.sayHealed()
 	}
 	switch {
 	case errors.As(err, &end):
@@ -265,7 +271,7 @@ func (r *run) finish(err error) (finding.Severity, error) {
 	case shown && r.ctx.Err() != nil: // the view has said it
 		return finding.Failed, nil
 	case r.ctx.Err() != nil:
-		r.say(unchanged)
+		r.sayUnchanged("interrupted")
 		return finding.Failed, nil
 	case err != nil:
 		return finding.Failed, err

@@ -72,7 +72,7 @@ func (r *run) destroy() (err error) {
 		Command: "destroy",
 		Stacks:  namesOf(all),
 		Actions: a.actions(),
-		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found), r.holderNotes(s, a)),
+		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found), r.holderNotes(s, a), r.keptNotes(a)),
 	}
 	err = r.carryOutDestroy(sum, a, all, r.confirmDestroy, func(p *plans) error { return r.destroyStack(s, p, found) })
 	if err != nil || !r.applied {
@@ -92,12 +92,28 @@ func (r *run) carryOutDestroy(
 	case err != nil:
 		return err
 	case !confirmed:
-		r.say("not confirmed; nothing was changed")
+		r.sayUnchanged("not confirmed")
 		return ended{finding.Failed}
 	}
 	r.applied = true
 	r.show(a)
 	return r.destroyInOrder(all, destroy)
+}
+
+// keptNotes say which disks go although specs keep them, which is for rebuilds only.
+func (r *run) keptNotes(a *announcement) (notes []string) {
+	for _, st := range r.p.SelectedStacks() {
+		for _, v := range st.VMs {
+			goes := func(c tf.Summary) bool {
+				return c.Unit == tf.VMUnit(st.Name) && c.Key == v.Key && c.Action == tf.Delete
+			}
+			if kept := v.KeptDisks(); len(kept) > 0 && slices.ContainsFunc(a.changes, goes) {
+				notes = append(notes, fmt.Sprintf("%s/%s: %s is destroyed, too: `keep` is for `stackgen rebuild` only",
+					st.Name, v.Key, strings.Join(kept, ", ")))
+			}
+		}
+	}
+	return notes
 }
 
 // nothingToDestroy ends a destroy of stacks whose states have nothing.
@@ -221,7 +237,7 @@ func (r *run) destroyStack(seen *check.Session, p *plans, found []finding.Findin
 	if err := r.removeOutputs(p.stack.name); err != nil {
 		return err
 	}
-	then := "so that an apply creates the same VMs again"
+	then := "so that an apply creates the same " + guestsOf(r.p.Lock, p.stack.name, nil).Word() + "s again"
 	if r.adopts(p.stack.name, nil) {
 		then += ", except for what has `adopt` in its spec: that blocks it"
 	}

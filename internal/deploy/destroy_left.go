@@ -32,7 +32,7 @@ func (r *run) notInState(found []finding.Finding) []string {
 		if f.Type != finding.VM || f.Kind != finding.Adopt {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s, VM %d on %s, is in no state, so it is not destroyed", f.Address, f.VMID, f.Node))
+		out = append(out, fmt.Sprintf("%s, %s %d on %s, is in no state, so it is not destroyed", f.Address, f.Word(), f.VMID, f.Node))
 		if f.Case == finding.HalfMade && !slices.Contains(stacks, f.Stack) { // another one was not made by an apply
 			stacks = append(stacks, f.Stack)
 		}

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/lock"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 )
@@ -66,11 +68,21 @@ func (p *plans) destroyedBy(s *check.Session) []string {
 	return out
 }
 
-// askedName is what a person types to confirm the destroy of VMs: the key of the only one, else
-// the name of their stack.
-func askedName(stack string, keys []string) (what, name string) {
-	if len(keys) == 1 {
-		return fmt.Sprintf("VM %s/%s", stack, keys[0]), keys[0]
+// guestsOf counts guests of a stack by the lock: those with keys, or all of them if keys is nil.
+func guestsOf(l *lock.Lock, stack string, keys []string) guest.Tally {
+	var of lock.Ordered[lock.VM]
+	if s := l.Stacks.Get(stack); s != nil {
+		of = slices.DeleteFunc(slices.Clone(s.VMs), func(v lock.Entry[lock.VM]) bool { return keys != nil && !slices.Contains(keys, v.Key) })
 	}
-	return fmt.Sprintf("%d VMs of %s", len(keys), stack), stack
+	return guest.Count(of, func(v lock.Entry[lock.VM]) guest.Kind { return v.Value.Kind })
+}
+
+// askedName is what a person types to confirm the destroy of guests: the key of the only one, else
+// the name of their stack.
+func askedName(stack string, keys []string, l *lock.Lock) (what, name string) {
+	all := guestsOf(l, stack, keys)
+	if len(keys) == 1 {
+		return fmt.Sprintf("%s %s/%s", all.Word(), stack, keys[0]), keys[0]
+	}
+	return fmt.Sprintf("%s of %s", all, stack), stack
 }

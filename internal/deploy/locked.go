@@ -34,7 +34,7 @@ func (r *run) againAfterLock(p *plans, i int, result *toolRun) (*toolRun, error)
 		if err != nil || len(left) == 0 {
 			return &toolRun{}, err
 		}
-		r.say("another task has the lock of a VM of %s; destroying it again", p.stack.name)
+		r.say("another task has the lock of a guest of %s; destroying it again", p.stack.name)
 		again, refused, err := r.planGranted(p.stack, guard.Grant{Unit: p.units[i].unit, Kind: guard.GrantDestroy, Parts: left})
 		if err != nil || len(refused) > 0 {
 			return result, err
@@ -68,7 +68,7 @@ func (r *run) stackAgainAfterLock(p *plans, result *toolRun) (*toolRun, error) {
 		if !r.metLock(result) {
 			break
 		}
-		r.say("another task has the lock of a VM of %s; destroying the rest again", p.stack.name)
+		r.say("another task has the lock of a guest of %s; destroying the rest again", p.stack.name)
 		err := r.onlyConfirmed(p)
 		if err != nil {
 			return nil, err

@@ -45,7 +45,7 @@ func (r *run) destroyPart() error {
 		Command: "destroy",
 		Stacks:  namesOf(all),
 		Actions: append(goneAlready(all), a.actions()...),
-		Notes:   slices.Concat(s.Notes(found), r.notInState(found), r.holderNotes(s, a), r.leaveNotes()),
+		Notes:   slices.Concat(s.Notes(found), r.notInState(found), r.holderNotes(s, a), r.keptNotes(a), r.leaveNotes()),
 	}
 	err = r.carryOutDestroy(sum, a, all, r.confirmPart, func(p *plans) error { return r.destroyUnits(s, p, found) })
 	if err != nil || !r.applied || r.failed || r.ctx.Err() != nil {
@@ -123,7 +123,7 @@ func (r *run) confirmPart(all []*plans) (bool, error) {
 		return true, nil
 	}
 	for _, p := range all {
-		what, name := askedName(p.stack.name, r.Part[p.stack.name])
+		what, name := askedName(p.stack.name, r.Part[p.stack.name], r.p.Lock)
 		confirmed, err := r.answer(fmt.Sprintf("This cannot be undone. To destroy %s, type %s: ", what, name), name)
 		if err != nil || !confirmed {
 			return false, err
@@ -207,7 +207,8 @@ func (r *run) registerRest(stack string) {
 // partDone says what was destroyed, and how it stays so. Without keys, only records were.
 func (r *run) partDone(stack string, keys []string) string {
 	if len(keys) == 0 {
-		return fmt.Sprintf("destroyed the records of %s; the VMs exist, and are in no state\n", strings.Join(namesIn(stack, r.Part[stack]), ", "))
+		names := strings.Join(namesIn(stack, r.Part[stack]), ", ")
+		return fmt.Sprintf("destroyed the records of %s; the guests exist, and are in no state\n", names)
 	}
 	l, left := r.unlist(stack, keys)
 	out, stay := "destroyed "+strings.Join(namesIn(stack, keys), ", "), slices.Clone(keys)

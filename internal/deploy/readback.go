@@ -32,7 +32,11 @@ func (r *run) readBack(p *plans) {
 	for _, c := range changes {
 		is, was := guestOf(s.Inventory, c.VMID), guestOf(p.was, c.VMID)
 		read := &progress.Reading{Exists: is != nil}
-		if is != nil && was != nil {
+		switch {
+		case is == nil || was == nil:
+		case c.Action == tf.Replace: // the one of before is not halfway created, and says nothing of another one
+			read.Exists = is.Config != nil && was.Config != nil && is.Config.UUID != was.Config.UUID
+		default:
 			read.Taken, read.Off = taken(was.Config, is.Config), was.Status == "running" && is.Status == "stopped"
 		}
 		for i := range now.Findings {

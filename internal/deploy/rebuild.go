@@ -125,7 +125,7 @@ func (r *run) carryOutRebuild(o Order) (err error) {
 	case r.DryRun || err != nil:
 		return err
 	case !confirmed:
-		r.say("not confirmed; nothing was changed")
+		r.sayUnchanged("not confirmed")
 		return ended{finding.Failed}
 	}
 	r.applied = true

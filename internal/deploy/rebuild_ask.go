@@ -71,7 +71,7 @@ func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding, o Order) err
 	}
 	for _, b := range all {
 		if len(b.waves) > 0 && b.waving.rule != nil {
-			sum.Notes = append(sum.Notes, b.stack.name+": "+b.waving.says())
+			sum.Notes = append(sum.Notes, b.stack.name+": "+b.waving.says(b.hasAgents()))
 		}
 	}
 	return sum.Print(r.Out, r.Options)
@@ -91,8 +91,12 @@ func kept(all []*rebuilding) string {
 // by STACK/KEY.
 func (b *rebuilding) actions(lost map[string]string) (out []report.Action) {
 	for _, vm := range b.inWaves() {
+		at := vm.Guest.Node
+		if vm.Exchange == nil && vm.Node != at {
+			at += ", created again on " + vm.Node
+		}
 		detail := fmt.Sprintf("VM %d %s on %s, from template %d; %s",
-			vm.VMID, vm.VM.Name, vm.Guest.Node, vm.Template, lost[b.stack.name+"/"+vm.Key])
+			vm.VMID, vm.VM.Name, at, vm.Template, lost[b.stack.name+"/"+vm.Key])
 		if x := vm.Exchange; x != nil {
 			detail += "; it keeps " + strings.Join(x.Keeps, ", ") + ", and loses " + strings.Join(x.Disks, ", ")
 		}
@@ -117,6 +121,11 @@ func (b *rebuilding) inWaves() []guard.Replacement {
 	out := slices.Clone(b.Replaced)
 	slices.SortStableFunc(out, func(x, y guard.Replacement) int { return cmp.Compare(b.waveOf(x.Key), b.waveOf(y.Key)) })
 	return out
+}
+
+// hasAgents reports whether one of the VMs that are replaced has an agent, which a check of its health asks.
+func (b *rebuilding) hasAgents() bool {
+	return slices.ContainsFunc(b.Replaced, func(vm guard.Replacement) bool { return vm.VM != nil && vm.VM.AgentOn })
 }
 
 // newMACs are the VMs that are replaced and of which Proxmox VE chooses MAC addresses.

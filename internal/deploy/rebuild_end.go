@@ -112,9 +112,12 @@ func (r *run) marked(stack string) (all, open []string) {
 	return all, open
 }
 
-// notRebuilt says how far rebuilds are that are not done, and how to go on.
+// notRebuilt says how far rebuilds are that are not done, which VMs they have left off, and how to go on.
 func (r *run) notRebuilt(o Order) error {
 	if err := r.reopen(); err != nil {
+		return err
+	}
+	if err := r.sayOff(); err != nil {
 		return err
 	}
 	for _, st := range r.stacks {

@@ -2,9 +2,9 @@ package deploy
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stackgen/generator"
 	"stackgen/guest"
@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/natural"
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
 	"stackgen/internal/report"
@@ -94,8 +95,7 @@ func (r *run) permitDestroy(b *rebuilding) ([]string, error) {
 	if body == nil {
 		return nil, nil
 	}
-	file := filepath.Join(r.work, b.stack.name+"-replacing.tf")
-	return []string{guard.StartingVariable + "=" + file}, os.WriteFile(file, body, 0o600)
+	return override(filepath.Join(r.work, b.stack.name, "replacing"), lock.UnitVM, body)
 }
 
 // announceRebuild has the rows of the view.
@@ -212,7 +212,10 @@ func (r *run) markLost(s *check.Session, b *rebuilding) error {
 // halt stops the guests before they are destroyed.
 func (r *run) halt(s *check.Session, b *rebuilding, o Order) error {
 	left, err := operate.Named(r.p, s.Inventory, b.names()).Halt(r.ctx, o.Timeout, func(one operate.One) {
-		if one.Result == power.Done || one.Result == power.Waiting {
+		switch {
+		case one.Result == power.Sent && !slices.Contains(b.stack.halted, one.String()):
+			b.stack.halted = append(b.stack.halted, one.String())
+		case one.Result == power.Done || one.Result == power.Waiting:
 			r.say("%s: %s", one.String(), one.Text)
 		}
 	})
@@ -224,4 +227,65 @@ func (r *run) halt(s *check.Session, b *rebuilding, o Order) error {
 			left[i].String(), b.stack.name, left[i].Text))
 	}
 	return errors.Join(err, ended{finding.Failed})
+}
+
+// sayOff says which VMs this run has shut down and not replaced, and how they are started: nobody wants them to be off.
+func (r *run) sayOff() (err error) {
+	var halted, off, ending, half, starts []string
+	for _, st := range r.stacks {
+		l := r.p.Lock.Stacks.Get(st.name)
+		for _, key := range of(st.name, st.halted) {
+			if e := l.VMs.Get(key); e != nil && e.RebuildBegun() {
+				halted = append(halted, st.name+"/"+key)
+			}
+		}
+	}
+	if len(halted) == 0 {
+		return nil
+	}
+	slices.SortFunc(halted, natural.Compare)
+	from := r.sources()
+	from.Progress = nil
+	view := operate.Named(r.p, nil, halted)
+	inv, unread := check.ReadCluster(r.background(), r.p, from)
+	if unread == nil {
+		view = operate.Named(r.p, inv, halted)
+		unread = view.Refresh(r.background())
+	}
+	if unread != nil {
+		err = report.Printf(r.Out, "%s: shut down for the rebuild; whether they are off cannot be read: %s\n", some(halted), unread)
+		return errors.Join(err, r.sayStart(view, halted))
+	}
+	for i := range view.VMs {
+		switch vm := &view.VMs[i]; {
+		case vm.Guest == nil || vm.Guest.Config == nil || vm.Entry.Rebuilt(vm.Guest.Config.UUID):
+		case inv.HalfExchanged(vm.Entry, vm.Guest):
+			half = append(half, vm.String())
+		case vm.Guest.Status == string(power.Stopped):
+			off, starts = append(off, vm.String()), append(starts, vm.String())
+		case r.ctx.Err() != nil:
+			ending, starts = append(ending, vm.String()), append(starts, vm.String())
+		}
+	}
+	for _, say := range []struct {
+		names []string
+		text  string
+	}{
+		{half, "off, with only some of the new disks: only what goes on with the rebuild can start it"},
+		{off, "shut down for the rebuild and off now, with the disks of before"},
+		{ending, "its shutdown for the rebuild goes on: then it is off, with the disks of before"},
+	} {
+		if len(say.names) > 0 {
+			err = errors.Join(err, report.Printf(r.Out, "%s: %s\n", some(say.names), say.text))
+		}
+	}
+	return errors.Join(err, r.sayStart(view, starts))
+}
+
+// sayStart prints the command that starts VMs which are off.
+func (r *run) sayStart(v *operate.View, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return report.Printf(r.Out, "  > to start what is off\n      %s\n", v.Step("stackgen power start "+strings.Join(names, " ")))
 }

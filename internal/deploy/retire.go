@@ -245,20 +245,22 @@ func (l *leaving) stays() string {
 // byHand are the lines that keep VMs of a stack destroyed, for a person to write.
 func (r *run) byHand(stack string, keys []string, l *leaving) string {
 	var places []string
-	by := map[string][]string{}
+	by, entries := map[string][]string{}, map[string][]string{}
 	for _, key := range keys {
-		place := guard.Leaves(specOf(r.p, stack, key), r.p.Specs[stack])
+		v := specOf(r.p, stack, key)
 		if l != nil && len(l.wrote) > 0 && slices.Contains(l.keys(), key) {
-			place = guard.Leaves(nil, r.p.Specs[stack])
+			v = nil
 		}
+		place, write := guard.Leaves(vmsOf(r.p, stack), v, keys, r.p.Specs[stack])
 		if by[place] == nil {
 			places = append(places, place)
 		}
-		by[place] = append(by[place], key)
+		by[place], entries[place] = append(by[place], key), write
 	}
 	out := ""
 	for _, place := range places {
-		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[place], ", "), place, finding.Entries("retired", by[place]...))
+		lines := slices.Concat(entries[place], []string{finding.Entries("retired", by[place]...).String()})
+		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[place], ", "), place, strings.Join(lines, "\n  "))
 	}
 	return out + "  stackgen render\n"
 }

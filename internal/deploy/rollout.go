@@ -158,10 +158,10 @@ func (b *rebuilding) waveOf(key string) int {
 	return slices.IndexFunc(b.waves, func(w rollout.Wave) bool { return slices.Contains(w.Keys, key) })
 }
 
-// says is what makes VMs healthy, for people.
-func (w waving) says() string {
+// says is what makes VMs healthy, for people. agents: one of them has an agent.
+func (w waving) says(agents bool) string {
 	var parts []string
-	if w.rule.Agent {
+	if w.rule.Agent && agents {
 		parts = append(parts, "its agent answers")
 	}
 	for _, p := range w.rule.TCP {

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,11 +24,7 @@ func (r *run) removesOnly(st *stack, files string, later map[string][]string) ([
 		return nil, nil
 	}
 	st.second = later
-	if err := os.MkdirAll(files, 0o700); err != nil {
-		return nil, err
-	}
-	override := filepath.Join(files, "removing.tf")
-	return []string{guard.StartingVariable + "=" + override}, os.WriteFile(override, generator.Removing(later), 0o600)
+	return override(files, lock.UnitVM, generator.Removing(later))
 }
 
 // recordDetached records the volumes of the disks that an apply removes before it removes
@@ -106,10 +101,10 @@ func (r *run) readHidden(p *plans) error {
 
 // saySecond says what a second apply does.
 func (r *run) saySecond(st *stack, p *plans) {
-	rest := 0
+	var rest []tf.Summary
 	for _, c := range p.changes() {
 		if _, disks := st.second[c.Key]; c.Unit.Unit != lock.UnitVM || !disks && !st.hidden[c.Key] {
-			rest++
+			rest = append(rest, c)
 		}
 	}
 	if n := len(st.second); n > 0 {
@@ -118,8 +113,9 @@ func (r *run) saySecond(st *stack, p *plans) {
 	if n := len(st.hidden); n > 0 {
 		r.say("giving NUMA nodes that were removed by hand to %s of %s again", report.Count(n, "VM"), st.name)
 	}
-	if rest > 0 {
-		r.say("setting what only the provider knows on %s of %s", report.Count(rest, "imported VM"), st.name)
+	if len(rest) > 0 {
+		imported := guest.Count(rest, func(c tf.Summary) guest.Kind { return c.Unit.Kind() })
+		r.say("setting what only the provider knows on %s of %s", imported.Of("imported "), st.name)
 	}
 }
 

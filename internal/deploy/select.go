@@ -110,11 +110,18 @@ func (q *Request) open() (*project.Project, error) {
 
 // specOf is a VM of a stack in the specs, or nil.
 func specOf(p *project.Project, stack, key string) *schema.VM {
+	all := vmsOf(p, stack)
+	if i := slices.IndexFunc(all, func(v *schema.VM) bool { return v.Key == key }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// vmsOf are the VMs in the spec of a stack.
+func vmsOf(p *project.Project, stack string) []*schema.VM {
 	for _, s := range p.Stacks.Stacks {
-		for _, v := range s.VMs {
-			if s.Name == stack && v.Key == key {
-				return v
-			}
+		if s.Name == stack {
+			return s.VMs
 		}
 	}
 	return nil

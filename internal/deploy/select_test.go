@@ -46,7 +46,7 @@ func TestChoose(t *testing.T) {
 		{"cs101/bo", "", true, "", "--students is for all students of a class: name the class, and no VM or member"},
 		{"cs101", "bo", true, "", "--students is for all students of a class: name the class, and no VM or member"},
 		{"web", "Bo", false, "", `no roster of the selected stacks has the member "Bo"`},
-		{"web/x", "", false, "", `stack web has no VM and no group "x"`},
+		{"web/x", "", false, "", `stack web has no VM, container or group "x"`},
 	} {
 		p, q := chosenProject(), &Request{}
 		var members []string

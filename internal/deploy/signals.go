@@ -32,8 +32,12 @@ func listen(ctx context.Context) (context.Context, *signals) {
 	s := &signals{changed: make(chan struct{})}
 	got := make(chan os.Signal, 8)
 	signal.Notify(got, Ends()...)
+	// A reader of the output that goes away, such as head, would end stackgen, and leave its tools running. Then writes
+	// fail instead. Nobody receives these signals: broken connections cause them, too.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
 	done := make(chan struct{})
-	s.stop = sync.OnceFunc(func() { signal.Stop(got); close(done); cancel() })
+	s.stop = sync.OnceFunc(func() { signal.Stop(got); signal.Stop(pipes); close(done); cancel() })
 	go func() {
 		for {
 			select {

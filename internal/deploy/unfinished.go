@@ -19,6 +19,8 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
+	"stackgen/internal/operate"
+	"stackgen/internal/power"
 	"stackgen/internal/report"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -32,7 +34,7 @@ func (st *stack) keepUnfinished() error { return st.unfinished.Write(st.root, st
 // begins adds the VMs that plans create.
 func (st *stack) begins(p *plans, l *lock.Stack) error {
 	for _, c := range p.changes() {
-		if c.Type == finding.VM && c.Unit.Unit == lock.UnitVM && c.Action == tf.Create { // a container has its MAC addresses from the beginning
+		if c.Type == finding.VM && c.Action == tf.Create {
 			st.unfinished.Begin(c.Key, check.BegunVM{VMID: c.VMID, Start: true}, l)
 		}
 	}
@@ -52,10 +54,10 @@ func (st *stack) resumes(found []finding.Finding, l *lock.Stack) {
 // completed drops the VMs whose creation the provider has completed, those that run, those
 // that need not run and are in the state, and those that the spec does not have any more.
 func (r *run) completed(st *stack, s *check.Session) {
-	starts, state := r.starts(st.name), s.State[tf.VMUnit(st.name)]
-	st.unfinished.Created(state)
+	starts := r.starts(st.name)
+	st.unfinished.Created(s.State, st.name)
 	inState := map[string]bool{}
-	for _, resource := range state.Resources {
+	for _, resource := range s.State.Guests(st.name) {
 		inState[resource.Key] = !resource.Tainted
 	}
 	maps.DeleteFunc(st.unfinished, func(key string, vm check.BegunVM) bool {
@@ -77,14 +79,10 @@ func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error)
 	}
 	kept := false
 	for _, st := range r.stacks {
-		state := s.State[tf.VMUnit(st.name)]
-		st.unfinished.Created(state) // a run of Terragrunt has completed these
-		for _, resource := range state.Resources {
-			ours := slices.ContainsFunc(found, func(f finding.Finding) bool {
-				return f.Stack == st.name && f.Type == finding.VM &&
-					(f.Kind == finding.WouldDestroy || f.Kind.Exists()) && f.Resource == resource.Address
-			})
-			if !ours || resource.VMID == 0 || st.unfinished[resource.Key].VMID != resource.VMID || r.asBefore(s, st, resource.Key) {
+		st.unfinished.Created(s.State, st.name) // a run of Terragrunt has completed these
+		for _, resource := range s.State.Guests(st.name) {
+			if !ours(found, st.name, resource.Address) || resource.VMID == 0 ||
+				st.unfinished[resource.Key].VMID != resource.VMID || r.asBefore(s, st, resource.Key) {
 				continue
 			}
 			g, what := s.Inventory.Guest(resource.VMID), []string{"untaint", "-no-color"}
@@ -108,6 +106,13 @@ func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error)
 	return kept, nil
 }
 
+// ours reports whether findings say that a resource in the state of a stack is the guest of its spec.
+func ours(found []finding.Finding, stack, address string) bool {
+	return slices.ContainsFunc(found, func(f finding.Finding) bool {
+		return f.Stack == stack && f.Type == finding.VM && (f.Kind == finding.WouldDestroy || f.Kind.Exists()) && f.Resource == address
+	})
+}
+
 // asBefore reports whether a rebuild of a VM has begun, and the guest of before exists: nothing of
 // another one was made.
 func (r *run) asBefore(s *check.Session, st *stack, key string) bool {
@@ -129,7 +134,7 @@ func (r *run) keep(st *stack, vm *tf.Resource, command ...string) error {
 	if err := st.keepUnfinished(); err != nil {
 		return err
 	}
-	return r.changeState(st, lock.UnitVM, append(slices.Clone(command), vm.Address)...)
+	return r.changeState(st, guest.KindOf(vm.Type).Unit(), append(slices.Clone(command), vm.Address)...)
 }
 
 // starts are the VMs of a stack that are started when they are created.
@@ -144,66 +149,120 @@ func (r *run) starts(stack string) map[string]bool {
 }
 
 // stopped are the unfinished VMs of a stack that exist, and that nobody has started yet.
-// They are the VMs of the spec: what was found about them stops nothing.
-func (r *run) stopped(st *stack, s *check.Session, found []finding.Finding) []string {
+// They are the VMs of the spec: what was found about them stops nothing. The records of those that run end.
+func (r *run) stopped(st *stack, s *check.Session, found []finding.Finding) ([]finding.Finding, error) {
 	starts := r.starts(st.name)
-	var out []string
+	var out []finding.Finding
+	var names []string
 	for _, f := range found {
-		g := s.Inventory.Guest(f.VMID)
 		if f.Stack == st.name && f.Type == finding.VM && !f.Stops() && (f.Kind.Exists() || f.Kind == finding.Adopt) &&
 			starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && st.unfinished[f.Key].Start &&
-			g != nil && g.Status == "stopped" && g.Lock == "" && !g.Template && !slices.Contains(out, f.Key) {
-			out = append(out, f.Key)
+			!slices.ContainsFunc(out, func(o finding.Finding) bool { return o.Key == f.Key }) {
+			out, names = append(out, f), append(names, st.name+"/"+f.Key)
 		}
 	}
-	slices.SortFunc(out, natural.Compare)
-	return out
+	if len(out) == 0 {
+		return nil, nil
+	}
+	if err := operate.Named(r.p, s.Inventory, names).Refresh(r.background()); err != nil { // the lists are late
+		return nil, err
+	}
+	out = slices.DeleteFunc(out, func(f finding.Finding) bool {
+		g := s.Inventory.Guest(f.VMID)
+		if g != nil && f.Kind != finding.Adopt && (g.Status == string(power.Running) || g.Status == string(power.Paused)) {
+			delete(st.unfinished, f.Key)
+		}
+		return g == nil || g.Status != string(power.Stopped) || g.Lock != "" || g.Template
+	})
+	slices.SortFunc(out, func(a, b finding.Finding) int { return natural.Compare(a.Key, b.Key) })
+	return out, nil
 }
 
-// start starts the VMs that an interrupted apply has left, after they were configured.
-func (r *run) start(st *stack) error {
+// start starts the VMs that an interrupted apply has left, after they were configured. ok is false if one could not
+// be started: its plan is empty all the same.
+func (r *run) start(st *stack) (ok bool, err error) {
 	if len(st.unfinished) == 0 {
-		return nil
+		return true, nil
 	}
 	s, found, err := r.reread(st)
 	if err != nil {
-		return err
+		return false, err
 	}
-	keys := r.stopped(st, s, found)
-	if len(keys) == 0 {
-		return nil
+	stopped, err := r.stopped(st, s, found)
+	if err != nil || len(stopped) == 0 {
+		return err == nil, err
 	}
-	r.say("starting %s of %s that an interrupted run has left", report.Count(len(keys), "VM"), st.name)
-	p, err := r.planStart(st, keys, found)
+	r.say("starting %s of %s that an interrupted run has left", report.Guests(stopped), st.name)
+	ok = true
+	for _, unit := range tf.GuestUnits(st.name) {
+		var keys []string
+		for _, f := range stopped {
+			if f.Unit == unit.Unit {
+				keys = append(keys, f.Key)
+			}
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		started, err := r.startUnit(st, unit, keys, found)
+		if err != nil {
+			return false, err
+		}
+		ok = ok && started
+	}
+	if ok {
+		return true, nil
+	}
+	_, err = r.stopped(st, s, found) // some have started
+	return false, errors.Join(err, st.keepUnfinished())
+}
+
+// startUnit starts guests of one unit.
+func (r *run) startUnit(st *stack, unit tf.Unit, keys []string, found []finding.Finding) (ok bool, err error) {
+	p, err := r.planStart(st, unit, keys, found)
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.began = time.Now() // their guests boot from now on
 	result, err := r.applyUnit(p)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if text := refusal(result.log); text != "" {
-		return errors.Join(report.Text(r.Out, text), ended{finding.Blocked})
+		return false, errors.Join(report.Text(r.Out, text), ended{finding.Blocked})
 	}
-	if result.code != 0 && r.ctx.Err() == nil {
-		r.failed = true
-		r.explain(p, result)
+	if result.code != 0 {
+		if r.ctx.Err() == nil {
+			r.failed = true
+			r.explain(p, result)
+		}
+		return false, nil
 	}
-	return nil
+	starts := map[string]bool{}
+	for _, c := range p.changes() {
+		starts[c.Key] = starts[c.Key] || c.Type == finding.VM
+	}
+	var ignored []string
+	for _, key := range keys {
+		delete(st.unfinished, key) // the lists of the cluster are late, and whoever stops it from now on wants it stopped
+		if !starts[key] {
+			ignored = append(ignored, st.name+"/"+key)
+		}
+	}
+	if len(ignored) > 0 {
+		r.say("off, because no plan of %s profile starts %s; to do that: `%s`", one(ignored, "its", "their"), one(ignored, "it", "them"),
+			operate.Named(r.p, nil, ignored).Step("stackgen power start "+strings.Join(ignored, " ")))
+	}
+	return true, st.keepUnfinished()
 }
 
 // planStart plans the start of VMs, and nothing else but what an import has left: with an override of the module in
 // which their profiles do not ignore whether they run.
-func (r *run) planStart(st *stack, keys []string, found []finding.Finding) (*plans, error) {
+func (r *run) planStart(st *stack, unit tf.Unit, keys []string, found []finding.Finding) (*plans, error) {
 	l := r.p.Lock.Stacks.Get(st.name)
 	files := r.files(st)
-	if err := os.MkdirAll(files, 0o700); err != nil {
-		return nil, err
-	}
 	args := []string{"run", "--all", "--out-dir", files, "--json-out-dir", files, "--", "plan", "-input=false"}
 	var profiles []*schema.Profile
-	unit := tf.VMUnit(st.name)
 	starts := guard.Settling(unit, found) // an import has left that, and it is set, too
 	for _, key := range keys {
 		name := cmp.Or(l.VMs.Get(key).Profile, "default")
@@ -212,15 +271,14 @@ func (r *run) planStart(st *stack, keys []string, found []finding.Finding) (*pla
 				profiles = append(profiles, &p)
 			}
 		}
-		args = append(args, "-target="+schema.VMAddress(name, key))
+		args = append(args, "-target="+schema.GuestAddress(unit.Kind(), name, key))
 		starts[key] = append(starts[key], "started")
 	}
-	override := filepath.Join(files, "starting.tf")
-	if err := os.WriteFile(override, generator.Starting(profiles), 0o600); err != nil {
+	env, err := override(files, unit.Unit, generator.Starting(unit.Kind(), profiles))
+	if err != nil {
 		return nil, err
 	}
-	result, err := r.terragrunt(st, filepath.Join(st.dir, generated, unit.Unit), files,
-		[]string{guard.StartingVariable + "=" + override}, args...)
+	result, err := r.terragrunt(st, filepath.Join(st.dir, generated, unit.Unit), files, env, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -235,6 +293,15 @@ func (r *run) planStart(st *stack, keys []string, found []finding.Finding) (*pla
 		return nil, fmt.Errorf("the plan that starts %s does more: %s", some(keys), strings.Join(only.Changes, "; "))
 	}
 	return &plans{stack: st, dir: files, units: []planned{{unit: unit, plan: plan, file: filepath.Join(files, "tfplan.tfplan")}}}, nil
+}
+
+// override writes an override of the module of a unit to a folder. The result gives it to plans.
+func override(folder, unit string, body []byte) (env []string, err error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(folder, unit+".tf") // by its name, the other units of a run know that it is not for them
+	return []string{guard.StartingVariable + "=" + file}, os.WriteFile(file, body, 0o600)
 }
 
 // applyUnit applies the plan of one unit.

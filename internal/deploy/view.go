@@ -18,6 +18,9 @@ import (
 // show begins to show a run that was confirmed.
 func (r *run) show(a *announcement) {
 	plan := progress.Plan{Command: r.command, Again: r.Line, Items: a.items()}
+	if r.command == "rebuild" {
+		plan.Again = "" // notRebuilt says how to go on
+	}
 	for _, s := range r.p.SelectedStacks() {
 		plan.Parallel = max(plan.Parallel, s.Parallelism)
 	}

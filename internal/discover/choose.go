@@ -31,13 +31,13 @@ func (p *proposer) choose() ([]*cluster.Guest, error) {
 			p.left(g, Unclear, Reason{Why: fmt.Sprintf("%s/%s has its VMID, and is a %s: `stackgen preflight` says what to do",
 				m.Stack, m.Key, m.Kind().Name())})
 		case owned && (m.Entry == nil || m.Entry.Status == lock.Live && m.VM != nil):
-			p.out.Count.add(&p.out.Count.InSpecs, &p.out.Count.ContainersInSpecs, g)
+			p.out.Count.addInSpecs(g)
 			p.left(g, InSpec, Reason{Why: "in the spec of " + m.Stack + "/" + m.Key})
 		case owned:
 			p.left(g, Leaving, Reason{Why: "the lock has it as " + m.Stack + "/" + m.Key + ", which no spec has any more"})
 		case !p.Selects(g):
 			if !g.Template {
-				p.out.Count.add(&p.out.Count.Other, &p.out.Count.OtherContainers, g)
+				p.out.Count.addOther(g)
 			}
 		case !p.taken(g, namesakes[g.VMID]) && p.fits(g):
 			out = append(out, g)
@@ -85,11 +85,8 @@ func (p *proposer) taken(g *cluster.Guest, namesake cluster.Match) bool {
 	switch {
 	case namesake.Kind() != g.Kind:
 		r.Why += "rename one of the two"
-	case g.Kind == guest.Container:
-		r.Why += fmt.Sprintf("if it is that container, write `adopt: {vmid: %d}` and the MAC addresses of its networks there; "+
-			"otherwise rename one of the two", g.VMID)
 	default:
-		r.Why += "if it is that VM, adopt it; otherwise rename one of the two"
+		r.Why += "if it is that " + g.Kind.Name() + ", adopt it; otherwise rename one of the two"
 		r.Commands = []string{fmt.Sprintf("stackgen adopt %s=%d", at, g.VMID)}
 	}
 	p.left(g, Unclear, r)
@@ -131,6 +128,9 @@ func (p *proposer) exist() error {
 }
 
 func (p *proposer) count(g *cluster.Guest) {
+	if !g.Template && g.Config == nil && g.Identity == nil {
+		p.out.Unread++
+	}
 	c := &p.out.Count
 	c.Guests++
 	switch {
@@ -231,18 +231,12 @@ func (p *proposer) unplannable(g *cluster.Guest) Reason {
 	return Reason{}
 }
 
-// pending are the entries of a running VM that change when it starts the next time.
+// pending are the entries of a running guest that change when it starts the next time.
 func pending(g *cluster.Guest) []string {
-	var out []string
 	if g.Status != "running" {
 		return nil
 	}
-	for _, c := range g.Config.Pending {
-		if hardware.Waits(c) {
-			out = append(out, c.Key)
-		}
-	}
-	return out
+	return cluster.PendingKeys(hardware.Waiting(g.Kind, g.Config.Pending))
 }
 
 // locked is the reason of a VM that only its own state keeps from being managed.

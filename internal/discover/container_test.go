@@ -2,6 +2,7 @@ package discover
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,9 +83,10 @@ func TestContainerChoice(t *testing.T) {
 		{"a secret", "description: (secret)", "looks like a secret"},
 		{"a secret of its own", "env: PASSWORD=(secret)", "managed"},
 
-		{"no network", "net0:", "not-known"},
+		{"no network", "net0:", "no-network"},
 		{"no MAC address", "net0: name=eth0,bridge=vmbr0,ip=dhcp", "not-known"},
 		{"multicast", "net0: name=eth0,bridge=vmbr0,hwaddr=01:24:11:0C:00:64,ip=dhcp", "not-known"},
+		{"a quote in a path", "mp0: /srv/a\"b,mp=/media", "not-fit"},
 		{"a range of VLANs", net(",trunks=2-5"), "not-fit"},
 		{"a limit without cores", "cores:\ncpulimit: 2", "not-fit"},
 	} {
@@ -231,5 +233,29 @@ containers:
 `
 	if got := string(p.Files["specs/lab.yaml"]); got != wantAdded {
 		t.Errorf("got\n%s\nwant\n%s", got, wantAdded)
+	}
+}
+
+// TestSharedMACs: a VM with the MAC address of a guest that was not asked for gets its entry, and that is said; a
+// container gets none. What was not read may have it.
+func TestSharedMACs(t *testing.T) {
+	ct, vm := newContainer(100, "ct", ""), newGuest(101, "vm", "")
+	ct.Pool, vm.Pool = "lab", "lab"
+	vm.Config.MACs = []string{"BC:24:11:0C:00:65"}
+	stranger := func(g cluster.Guest) cluster.Guest {
+		return cluster.Guest{VMID: g.VMID + 100, Node: g.Node, Kind: guest.Container, Name: "stranger", Pool: "other",
+			Identity: &cluster.Identity{MACs: g.Config.MACs}}
+	}
+	unread := cluster.Guest{VMID: 300, Node: "pve1", Kind: guest.VM, Name: "unread"}
+	w := &world{t: t, guests: []cluster.Guest{ct, vm, stranger(ct), stranger(vm), unread}}
+	p, err := w.propose(Request{Pools: []string{"lab"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := said(p), "specs/lab.yaml vm; not-known 100"; got != want || p.Unread != 1 {
+		t.Errorf("got %s, %d not read, want %s and 1", got, p.Unread, want)
+	}
+	if got, want := p.Stacks[0].VMs[0].SharedMACs, []string{"BC:24:11:0C:00:65 of container 201"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -47,7 +47,7 @@ func because(m *member, problem schema.Problem) Reason {
 	if problem.First != (schema.Pos{}) {
 		why = strings.ReplaceAll(why, problem.First.String(), problem.First.File)
 	}
-	return Reason{Why: strings.TrimPrefix(why, "VM "+m.key+": ")}
+	return Reason{Why: strings.TrimPrefix(why, m.guest.Kind.Name()+" "+m.key+": ")}
 }
 
 // memberAt is the VM whose entry is at a position, or nil.

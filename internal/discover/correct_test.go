@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/internal/cluster"
 	"stackgen/schema"
 )
 
@@ -47,7 +48,7 @@ func TestBecause(t *testing.T) {
 		if strings.Contains(message, "already") {
 			problem.First = schema.Pos{File: "specs/lab.yaml", Line: 7, Col: 3}
 		}
-		if got := because(&member{key: "web"}, problem).Why; got != want {
+		if got := because(&member{key: "web", guest: &cluster.Guest{}}, problem).Why; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

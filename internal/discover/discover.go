@@ -52,7 +52,8 @@ type Proposal struct {
 	Stacks []Stack           `json:"stacks"` // in the order of their names; only those that get a VM
 	Left   []Left            `json:"left"`   // guests that were asked for and get no spec, by VMID
 	Named  []Named           `json:"named,omitempty"`
-	Files  map[string][]byte `json:"-"` // new and changed specs
+	Unread int               `json:"macs_not_read,omitempty"` // other guests whose MAC addresses were not read
+	Files  map[string][]byte `json:"-"`                       // new and changed specs
 }
 
 // A Named is VMs that get a spec although they are named as stackgen names the VMs of a
@@ -75,13 +76,22 @@ type Count struct {
 	OtherContainers   int `json:"containers_not_asked_for,omitempty"`
 }
 
-// add counts a guest among VMs or containers.
-func (c *Count) add(vms, containers *int, g *cluster.Guest) {
+// addInSpecs counts a guest that specs have.
+func (c *Count) addInSpecs(g *cluster.Guest) {
 	if g.Kind == guest.Container {
-		*containers++
+		c.ContainersInSpecs++
 		return
 	}
-	*vms++
+	c.InSpecs++
+}
+
+// addOther counts a guest that was not asked for.
+func (c *Count) addOther(g *cluster.Guest) {
+	if g.Kind == guest.Container {
+		c.OtherContainers++
+		return
+	}
+	c.Other++
 }
 
 // A Stack is one spec that gets VMs, containers or both.
@@ -107,6 +117,8 @@ type VM struct {
 	Reasons []Reason `json:"reasons,omitempty"` // why it is adopted
 	Later   []Reason `json:"later,omitempty"`   // what a later change would change, too
 	Pending []string `json:"pending,omitempty"` // entries of its configuration that wait for a restart
+
+	SharedMACs []string `json:"shared_macs,omitempty"` // its MAC addresses that something else has, too, and what has them
 
 	Defaults []cluster.Setting `json:"defaults,omitempty"` // to write into its configuration, so that it is managed as far as possible
 	Command  string            `json:"command,omitempty"`  // that writes them
@@ -136,6 +148,7 @@ const (
 	Unfit     Kind = "not-fit"    // every plan of its stack would fail or wait
 	Unnamable Kind = "not-usable" // a spec cannot name its pool or node
 	Locked    Kind = "locked"     // its configuration may be about to change
+	NoNetwork Kind = "no-network" // a container that no spec can know, because it has no MAC address; it needs nobody
 	Unknown   Kind = "not-known"  // a container without MAC addresses of its own, by which a spec knows it
 )
 
@@ -207,7 +220,7 @@ func (p *proposer) collect() {
 		for _, m := range s.members {
 			v := VM{
 				Key: m.key, Kind: kindName(m.guest), VMID: m.guest.VMID, Name: m.guest.Name, Node: m.guest.Node,
-				Managed: m.managed, Reasons: m.reasons, Later: m.later, Pending: pending(m.guest),
+				Managed: m.managed, Reasons: m.reasons, Later: m.later, Pending: pending(m.guest), SharedMACs: p.shared(m.guest),
 			}
 			if !m.managed && slices.ContainsFunc(m.reasons, func(r Reason) bool { return !r.Neutral }) {
 				v.Later = nil // no command lets it be managed

@@ -194,7 +194,7 @@ func TestPropertySpecsSayWhatVMsHave(t *testing.T) {
 			w.add(p)
 			w.left = map[int]bool{}
 			for _, l := range p.Left {
-				w.left[l.VMID] = l.Kind == Unknown || l.Kind == Unfit
+				w.left[l.VMID] = l.Kind == Unknown || l.Kind == NoNetwork || l.Kind == Unfit
 			}
 			a, b := w.compare(seed)
 			managed, adopted = managed+a, adopted+b

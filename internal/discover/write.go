@@ -93,7 +93,7 @@ func (s *stack) entry(m *member, at stage) edit.NewVM {
 		out.Lines = append(out.Lines, "profile: default")
 	}
 	if m.isContainer() && !slices.ContainsFunc(m.own, func(l line) bool { return l.key == guest.Networks }) {
-		out.Lines = append(out.Lines, m.macs())
+		out.Lines = append(out.Lines, hardware.NetworksOf(m.guest.Config.MACs))
 	}
 	if at == bare {
 		return out
@@ -108,14 +108,4 @@ func (s *stack) entry(m *member, at stage) edit.NewVM {
 		out.Lines = append(out.Lines, "dns: false")
 	}
 	return out
-}
-
-// macs is the line of the networks of a container that says by which MAC addresses it is known, and
-// nothing else of them.
-func (m *member) macs() string {
-	var items []string
-	for _, mac := range m.guest.Config.MACs {
-		items = append(items, "{mac: "+hardware.Text(mac)+"}")
-	}
-	return guest.Networks + ": [" + strings.Join(items, ", ") + "]"
 }

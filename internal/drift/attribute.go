@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -21,6 +22,10 @@ func (r *resource) attributes() {
 	if c.Before == nil || c.After == nil {
 		return
 	}
+	if c.Type == guest.ContainerResource {
+		r.ofContainer()
+		return
+	}
 	for _, change := range tf.OfPlan(r.real, r.wanted) {
 		if !r.covers(change.Attribute()) {
 			r.update(r.simple(change))
@@ -29,6 +34,15 @@ func (r *resource) attributes() {
 	for _, attribute := range tf.Differing(r.before, r.after, c.Unknown) {
 		if !r.covers(attribute) {
 			r.unexplained(attribute)
+		}
+	}
+}
+
+// ofContainer adds the changes of a container that an apply does not make by themselves, such as of its console.
+func (r *resource) ofContainer() {
+	for _, change := range r.change.OfContainer() {
+		if !r.covers(change.Attribute()) {
+			r.update(r.simple(change))
 		}
 	}
 }
@@ -229,12 +243,16 @@ func (r *resource) direction(f *finding.Finding, change tf.Change) string {
 	if f.Kind == finding.ProviderOnly {
 		has = "the state has "
 	}
-	is, says := apart(c.Real, c.Spec, c.Unit)
+	spec := c.Spec
+	if n, exact := r.node(change); exact && spec == "" && !change.Whole { // a plan of a container has false and 0 as nothing
+		spec = n.Str()
+	}
+	is, says := apart(c.Real, spec, c.Unit)
 	text := fmt.Sprintf("%s: %s%s", c.Property, has, is)
 	switch {
 	case c.At == nil:
 		text += fmt.Sprintf(", the plan sets %s", says)
-	case c.Spec == "":
+	case spec == "":
 		text += fmt.Sprintf(", %s does not say it", c.At)
 	case r.isDefault(change):
 		text += fmt.Sprintf(", the default at %s is %s", c.At, says)

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -18,6 +19,14 @@ func (r *resource) handOnly() {
 	}
 	after := tf.All(r.hand.After)
 	now := after.Shown()
+	if r.change.Type == guest.ContainerResource {
+		for _, c := range r.hand.OfContainer() {
+			if !r.covers(c.Attribute()) {
+				r.changedByHand(c, now)
+			}
+		}
+		return
+	}
 	for _, c := range tf.OfPlan(r.applied, now) {
 		if !r.covers(c.Attribute()) {
 			r.changedByHand(c, now)
@@ -55,7 +64,7 @@ func (r *resource) changedByHand(c tf.Change, now tf.Values) {
 		f.Reason = finding.Why("changed-ignored")
 	case u.Effect == "":
 		f.Is(finding.Unknown, finding.Why("changed-without-effect"))
-	case !r.says(c) && own.Real != "":
+	case !r.says(c) && own.Real != "" && !r.isUnset(c):
 		f.Severity, f.Reason = finding.Outdated, finding.Why("changed-unsaid")
 		r.accepts(f, "to keep it in the spec")
 	default:
@@ -66,4 +75,14 @@ func (r *resource) changedByHand(c tf.Change, now tf.Values) {
 		r.password(f)
 	}
 	f.Because("%s: the last apply left %s, now it is %s", own.Property, shown(own.Applied, own.Unit), shown(own.Real, own.Unit))
+}
+
+// isUnset reports whether a value is what the provider reads of a property that nothing sets.
+func (r *resource) isUnset(c tf.Change) bool {
+	row := r.row(c)
+	if r.vm == nil || row == nil {
+		return false
+	}
+	f := schema.FieldAt(r.vm.Kind, row.Name)
+	return f != nil && f.Unset != "" && f.Unset == c.Is
 }

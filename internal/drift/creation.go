@@ -53,7 +53,7 @@ func (x *explainer) acted(f *finding.Finding, why finding.Reason, property, made
 		NoAccept:  property + " acts at creation",
 		Unplanned: true,
 	}
-	if row := schema.VMField(property); row != nil { // the image of a template is none
+	if row := schema.FieldOf(guest.KindOf(r.change.Type), property); row != nil { // the image of a template is none
 		own.Change.Attribute = cmp.Or(row.HCL, property)
 	}
 	if r.vm != nil && r.vm.Values.Has(property) {

@@ -149,6 +149,34 @@ func TestNothingIsDropped(t *testing.T) {
 	}
 }
 
+// TestMovedContainer: a container on another node than its state says is not found by the plan, and yet was not deleted.
+func TestMovedContainer(t *testing.T) {
+	in, unit, mac := inputOf(nil, nil, nil, nil), tf.Unit{Stack: "lab", Unit: lock.UnitContainer}, "BC:24:11:00:00:01"
+	s, l, g := in.Project.Stacks[0], &in.Lock.Stacks[0].Value, &in.Inventory.Guests[0]
+	s.VMs = []*schema.VM{{Kind: guest.Container, Key: "web", Path: "containers.web", Name: "web", Profile: "default", MACs: []string{mac}, Values: &schema.Node{Shape: schema.ShapeMap}}}
+	l.Units = lock.Ordered[lock.Unit]{{Key: lock.UnitContainer}}
+	l.VMs = lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{Kind: guest.Container, VMID: 100, Node: "pve1", MACs: []string{mac}}}}
+	g.Kind, g.Node, g.Config.MACs = guest.Container, "pve2", []string{mac}
+	in.Inventory.Nodes = append(in.Inventory.Nodes, cluster.Node{Name: "pve2", Online: true})
+	address := schema.GuestAddress(guest.Container, "", "web")
+	in.State = tf.States{unit: {Resources: []tf.Resource{{Address: address, Type: guest.ContainerResource, Key: "web", ID: "100", VMID: 100, Node: "pve1", Name: "web", MACs: []string{mac}}}}}
+	change := func(a tf.Action) []*tf.ResourceChange {
+		return []*tf.ResourceChange{{Address: address, Type: guest.ContainerResource, Key: "web", Managed: true, Action: a, After: map[string]any{"vm_id": 100.0}}}
+	}
+	plan := &tf.Plan{Changes: change(tf.Create), Drift: change(tf.Delete)}
+	in.Units, in.Plans = []tf.Unit{unit}, map[tf.Unit]*tf.Plan{unit: plan}
+	judged := guard.Judge(in.Input)
+	refused, _, err := guard.JudgePlan(in.Input, judged, unit, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Found = guard.Merge(judged, refused)
+	found := Explain(in)
+	if len(found) != 1 || found[0].Kind != finding.Moved || !found[0].Stops() || found[0].Reason.Code != "container-moved" || len(found[0].Steps) == 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
 // TestWordsDecideNothing replaces every sentence of what guard found by noise: drift decides
 // the same, and prints the same commands.
 func TestWordsDecideNothing(t *testing.T) {

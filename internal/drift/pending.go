@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -18,7 +19,7 @@ import (
 func (x *explainer) waits(f *finding.Finding) {
 	r := x.unplannedVM(f)
 	for _, entry := range f.Pending {
-		change := attributeOf(entry)
+		change := attributeOf(guest.KindOfUnit(f.Unit), entry)
 		own := x.changeOf(f, change.Attribute())
 		switch {
 		case own == nil:
@@ -67,28 +68,27 @@ func (x *explainer) changeOf(vm *finding.Finding, attribute string) *finding.Fin
 	return &x.out[i]
 }
 
-// attributeOf is the attribute of an entry of a configuration, by the table of properties;
-// of one without a row, the entry.
-func attributeOf(entry string) tf.Change {
-	for i := range schema.VMFields {
-		row := &schema.VMFields[i]
+// attributeOf is the attribute of an entry of the configuration of a guest of a kind, by its table of
+// properties; of one without a row, the entry.
+func attributeOf(kind guest.Kind, entry string) tf.Change {
+	fields := schema.Fields(kind)
+	for i := range fields {
+		row := &fields[i]
 		for _, pattern := range strings.Fields(row.PVE) {
 			name, _, _ := strings.Cut(pattern, "/")
 			if match, err := path.Match(name, entry); err != nil || !match || row.HCL == "" {
 				continue
 			}
 			if name == entry {
-				return tf.Change{Path: row.HCL}
+				return tf.Change{Of: kind.Resource(), Path: row.HCL}
 			}
-			return tf.Change{Path: row.HCL, Device: entry, Whole: true}
+			return tf.Change{Of: kind.Resource(), Path: row.HCL, Device: entry, Whole: true}
 		}
 	}
-	for _, part := range schema.Unsupported {
-		if part.PVE == strings.TrimRight(entry, "0123456789") && part.Ignored() {
-			return tf.Change{Path: part.HCL}
-		}
+	if e, _ := schema.EntryOf(kind, strings.TrimRight(entry, "0123456789"), ""); e.HCL != "" {
+		return tf.Change{Of: kind.Resource(), Path: e.HCL}
 	}
-	return tf.Change{Path: entry}
+	return tf.Change{Of: kind.Resource(), Path: entry}
 }
 
 // MayBeBy reports whether an act may be what a finding is about. Of what differs from what the
@@ -99,7 +99,7 @@ func MayBeBy(f *finding.Finding, a cluster.Act, applied string) bool {
 		return false
 	}
 	return a.Entries == nil || slices.ContainsFunc(a.Entries, func(entry string) bool {
-		change := attributeOf(entry)
+		change := attributeOf(guest.KindOfUnit(f.Unit), entry)
 		return hardware.Overlap(change.Attribute(), c.Attribute) || entry == c.Property
 	})
 }

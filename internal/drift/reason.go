@@ -82,11 +82,11 @@ func (r *resource) stops(f *finding.Finding) {
 
 // accepts adds the step that writes what is real into the spec, for a property of a VM.
 func (r *resource) accepts(f *finding.Finding, what string) {
-	if r.vm == nil || r.vm.IsContainer() || f.Change.Property == "" || f.Change.At == nil {
+	if r.vm == nil || f.Change.Property == "" || f.Change.At == nil {
 		return
 	}
 	if reading := r.read(f.VMID); reading != nil {
-		lines, _ := reading.Accept(r.vm, []string{f.Change.Attribute})
+		lines, _ := reading.Accept(r.vm, []string{hardware.Named(r.vm.Kind, f.Change.Attribute)})
 		for _, a := range lines {
 			f.Change.Accept, f.Change.NoAccept = a.Line, a.Reason
 			if a.Reason != "" && len(a.Commands) == 0 {
@@ -127,14 +127,18 @@ func (r *resource) node(c tf.Change) (n *schema.Node, exact bool) {
 	if r.vm == nil || row == nil || row.Key == "" {
 		return nil, false
 	}
-	n = r.vm.Values.Get(row.Key)
+	key := row.Key
+	if key == guest.IPConfigs { // a container has them in its networks
+		key = guest.Networks
+	}
+	n = r.vm.Values.Get(key)
 	below := strings.Split(row.Name, ".")[1:]
 	if row.Key != guest.CloudInit || c.Device != "0" { // the first network device has keys of its own
 		if row.Key == guest.CloudInit && c.Device != "" {
 			n, below = n.Get(guest.IPConfigs), slices.DeleteFunc(below, func(key string) bool { return key == guest.IPConfigs })
 		}
 		if list := n; c.Device != "" {
-			if n = device(list, c.Device); n == list {
+			if n = device(list, c.Device, key); n == list {
 				return n, false
 			}
 		}
@@ -155,11 +159,16 @@ func (r *resource) says(c tf.Change) bool {
 	return exact
 }
 
-// device is the entry of a device in a list: by its interface, or by its number.
-func device(list *schema.Node, name string) *schema.Node {
+// device is the entry of a device in the list of a property: by its interface, or by its number. Network devices have
+// only a number: the interface of one is its name in a container.
+func device(list *schema.Node, name, property string) *schema.Node {
 	if n, err := strconv.Atoi(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz")); err == nil {
 		for i, item := range list.List() {
-			if at := item.Get(guest.Interface).Str(); at == name || item.Get(guest.Device).Str() == name || at == "" && i == n {
+			at := item.Get(guest.Interface).Str()
+			if property == guest.Networks {
+				at = ""
+			}
+			if at == name || item.Get(guest.Device).Str() == name || at == "" && i == n {
 				return item
 			}
 		}
@@ -173,7 +182,7 @@ func (r *resource) place(c tf.Change) (at *finding.Place, unit string) {
 	if r.vm == nil || row == nil || row.Key == "" {
 		return nil, ""
 	}
-	if f := schema.FieldAt(row.Name); f != nil {
+	if f := schema.FieldAt(r.vm.Kind, row.Name); f != nil {
 		unit = f.Unit
 	}
 	pos := r.vm.Pos
@@ -209,6 +218,6 @@ func (r *resource) onlyInState(c tf.Change) bool {
 	if row == nil || row.Key == "" {
 		return false
 	}
-	f := schema.FieldAt(row.Name)
+	f := schema.FieldAt(guest.KindOf(r.change.Type), row.Name)
 	return f != nil && f.Settles
 }

@@ -74,7 +74,7 @@ func (x *explainer) resource(u tf.Unit, c, hand *tf.ResourceChange) *resource {
 
 // unplannedVM is the VM that a finding is about, without a plan of it.
 func (x *explainer) unplannedVM(f *finding.Finding) *resource {
-	c := &tf.ResourceChange{Address: f.Resource, Type: guest.VMResource, Key: f.Key}
+	c := &tf.ResourceChange{Address: f.Resource, Type: guest.KindOfUnit(f.Unit).Resource(), Key: f.Key}
 	return x.resource(tf.Unit{Stack: f.Stack, Unit: f.Unit}, c, nil)
 }
 
@@ -204,6 +204,10 @@ func (r *resource) permits(kind finding.Kind) bool {
 // creates is a resource that the plan creates.
 func (r *resource) creates() {
 	switch {
+	case r.verdict != nil && r.verdict.Case == finding.StaleNode:
+		f := r.add(finding.Moved, r.verdict.Reason)
+		f.Severity, f.Change.Cause = finding.Blocked, finding.ByHand
+		f.Because("%s", r.change.Address)
 	case r.hand != nil && r.hand.Action == tf.Delete:
 		f := r.add(finding.Gone, finding.Why("gone-by-hand"))
 		f.Severity, f.Change.Cause = finding.Blocked, finding.ByHand

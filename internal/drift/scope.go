@@ -43,7 +43,7 @@ func ScopeOf(in Input) finding.Scope {
 			if !in.Selected(stack.Name) {
 				continue
 			}
-			vm := finding.ScopeVM{Stack: stack.Name, Key: v.Key, VMID: e.VMID}
+			vm := finding.ScopeVM{Stack: stack.Name, Key: v.Key, VMID: e.VMID, Container: v.IsContainer()}
 			if g := in.Inventory.Guest(e.VMID); g != nil {
 				vm.Node = g.Node
 				s.Coverage.Managed++

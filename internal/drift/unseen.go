@@ -99,7 +99,7 @@ func (r *resource) notRead(f *finding.Finding, u effect.Update) {
 		return
 	}
 	reading := r.read(f.VMID)
-	if reading == nil || !hardware.Says(u.Attribute()) {
+	if reading == nil || !hardware.Says(r.vm.Kind, u.Attribute()) {
 		return
 	}
 	was, known := reading.Has(r.vm, u.Attribute())

@@ -10,15 +10,16 @@ import (
 	"stackgen/guest"
 )
 
-// An Adoption is the decision that a VM of the spec is the one with a VMID.
+// An Adoption is the decision that a VM or container of the spec is the one with a VMID.
 type Adoption struct {
+	List string // in which the spec has it: vms
 	Key  string
 	VMID int
 }
 
-// VMs returns the name of a spec and the keys under vms, even if the spec is not
-// valid.
-func VMs(src []byte) (name string, keys []string) {
+// Keys returns the name of a spec and the keys in a list such as vms, even if the spec is
+// not valid.
+func Keys(src []byte, list string) (name string, keys []string) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(src, &doc); err != nil || len(doc.Content) == 0 {
 		return "", nil
@@ -26,7 +27,7 @@ func VMs(src []byte) (name string, keys []string) {
 	if _, n := entry(doc.Content[0], guest.Name); n != nil {
 		name = n.Value
 	}
-	if _, vms := entry(doc.Content[0], "vms"); vms != nil && vms.Kind == yaml.MappingNode {
+	if _, vms := entry(doc.Content[0], list); vms != nil && vms.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(vms.Content); i += 2 {
 			keys = append(keys, vms.Content[i].Value)
 		}
@@ -43,13 +44,13 @@ func Adopt(src []byte, adoptions []Adoption) ([]byte, error) {
 	if len(doc.Content) == 0 {
 		return nil, errors.New("it holds no document")
 	}
-	_, vms := entry(doc.Content[0], "vms")
 	e := &editor{src: src, lines: lineStarts(src)}
 	var errs []error
 	for _, a := range adoptions {
-		key, value := entry(vms, a.Key)
+		_, list := entry(doc.Content[0], a.List)
+		key, value := entry(list, a.Key)
 		if key == nil {
-			errs = append(errs, fmt.Errorf("%s is not written under vms; VMs of groups and classes have no entry of their own to write into", a.Key))
+			errs = append(errs, fmt.Errorf("%s is not written under %s; groups and classes have no entry of their own to write into", a.Key, a.List))
 			continue
 		}
 		if err := e.adopt(key, value, a.VMID); err != nil {

@@ -25,7 +25,7 @@ func TestAdopt(t *testing.T) {
 		{"same vmid", "vms:\n  web01:\n    adopt:\n      vmid: 140\n", "vms:\n  web01:\n    adopt:\n      vmid: 140\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := Adopt([]byte(c.src), []Adoption{{"web01", 140}})
+			got, err := Adopt([]byte(c.src), []Adoption{{"vms", "web01", 140}})
 			if err != nil || string(got) != c.want {
 				t.Errorf("got %v\n%s\nwant\n%s", err, got, c.want)
 			}
@@ -36,7 +36,7 @@ func TestAdopt(t *testing.T) {
 func TestAdoptSeveral(t *testing.T) {
 	src := "vms:\n  a: {}\n  b:\n    cores: 2\n  c:\n"
 	want := "vms:\n  a: {adopt: {vmid: 1}}\n  b:\n    adopt: {vmid: 2}\n    cores: 2\n  c: {adopt: {vmid: 3}}\n"
-	got, err := Adopt([]byte(src), []Adoption{{"c", 3}, {"a", 1}, {"b", 2}})
+	got, err := Adopt([]byte(src), []Adoption{{"vms", "c", 3}, {"vms", "a", 1}, {"vms", "b", 2}})
 	if err != nil || string(got) != want {
 		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
 	}
@@ -53,7 +53,7 @@ func TestAdoptRefuses(t *testing.T) {
 		"":                                    "no document",
 		"vms:\n  web01: {adopt: {vmid: 0x1}}": "",
 	} {
-		got, err := Adopt([]byte(src), []Adoption{{"web01", 140}})
+		got, err := Adopt([]byte(src), []Adoption{{"vms", "web01", 140}})
 		if want == "" {
 			if err != nil || !strings.Contains(string(got), "vmid: 140") {
 				t.Errorf("%q: %v %s", src, err, got)

@@ -39,12 +39,10 @@ func (c *creation) archive() {
 	at := fmt.Sprintf("storage %s of node %s", storage, c.on)
 	switch file, read := c.inv.Archive(storage, c.on, name); {
 	case file != nil:
-	case !read, c.inv.Access != nil && !c.inv.SeesStorage(storage):
-		why := "its files could not be read"
-		if c.inv.Access != nil && !c.inv.SeesStorage(storage) {
-			why = "the token lacks Datastore.Audit on /storage/" + storage
-		}
-		c.unknown = append(c.unknown, fmt.Sprintf("whether %s has the archive %s is not known: %s", at, name, why))
+	case c.inv.Access != nil && !c.inv.SeesStorage(storage):
+		c.hiddenStorage(storage)
+	case !read:
+		c.addUnknown(fmt.Sprintf("whether %s has the archive %s is not known: its files could not be read", at, name))
 	default:
 		c.add(at+" does not have the archive "+name, []string{c.hasArchives(storage)}, c.otherArchive(storage, name)...)
 	}

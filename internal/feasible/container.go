@@ -15,22 +15,46 @@ import (
 // rootContent is the content of a storage that has the volumes of containers.
 const rootContent = "rootdir"
 
-// volumes checks the storages of the volumes of a container.
-func (c *creation) volumes() {
+// containerStorages checks the storages of the volumes of a container.
+func (c *creation) containerStorages() {
 	for _, id := range volumeStorages(c.vm) {
 		c.content(id, rootContent)
 	}
 }
 
+// volumesOf are the volumes that a container has by its spec; none of a VM.
+func volumesOf(v *schema.VM) []*schema.Node {
+	if !v.IsContainer() {
+		return nil
+	}
+	return append([]*schema.Node{v.Values.Get(guest.RootFS)}, v.Values.Get(guest.Mounts).List()...)
+}
+
+// newVolume is a volume of a spec on a node.
+func newVolume(v *schema.Node, node string) volume {
+	return volume{v.Get(guest.Datastore).Str(), node, int64(v.Get(guest.Size).Int()) << 30, "new volume"}
+}
+
 // volumeStorages are the storages of the volumes of a container, each once.
-func volumeStorages(v *schema.VM) []string {
-	out := []string{v.Values.Get(guest.RootFS, guest.Datastore).Str()}
-	for _, m := range v.Values.Get(guest.Mounts).List() {
+func volumeStorages(v *schema.VM) (out []string) {
+	for _, m := range volumesOf(v) {
 		if id := m.Get(guest.Datastore).Str(); !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
 	return out
+}
+
+// MountPoint returns what makes a new volume for one more mount point of a container fail, or too large for what its
+// storage has.
+func MountPoint(inv *cluster.Inventory, g *cluster.Guest, m *schema.Node) []Obstacle {
+	c := &creation{inv: inv, on: g.Node, current: g, check: StorageCheck}
+	id := m.Get(guest.Datastore).Str()
+	c.content(id, rootContent)
+	for _, d := range larger(inv, []volume{newVolume(m, c.on)}) {
+		c.add(d.Reason, d.Evidence)
+	}
+	return c.found
 }
 
 // containerPrivileges checks that the token may make the container, as POST /nodes/N/lxc checks it:
@@ -72,13 +96,15 @@ func (c *creation) containerPrivileges() {
 
 // content checks that a storage is on the node, and takes what a container needs there.
 func (c *creation) content(id, content string) {
-	if c.inv.Datastores == nil || id == "" {
+	if id == "" || !c.storagesRead() {
 		return
 	}
 	n, s, d := c.inv.Node(c.on), c.inv.Storage(id, c.on), c.inv.Datastore(id)
 	again := "correct it, then run preflight again"
 	switch {
-	case n == nil || !n.Online, s == nil && d == nil && !c.inv.SeesStorage(id):
+	case n == nil || !n.Online:
+	case s == nil && d == nil && !c.inv.SeesStorage(id):
+		c.hiddenStorage(id)
 	case s == nil && d == nil:
 		c.add("storage "+id+" does not exist", c.storagesWith(content))
 	case d != nil && (d.Disabled || len(d.Nodes) > 0 && !slices.Contains(d.Nodes, c.on)), s != nil && !s.Active:

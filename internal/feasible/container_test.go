@@ -1,6 +1,7 @@
 package feasible
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -57,5 +58,29 @@ func TestContainerPaths(t *testing.T) {
 	}
 	if got := volumeStorages(v); !slices.Equal(got, []string{"local-lvm", "tank"}) {
 		t.Errorf("its storages are %v", got)
+	}
+}
+
+// TestContainerVolumes: the volumes of new containers count against the free space of a storage, and containers are
+// called that.
+func TestContainerVolumes(t *testing.T) {
+	text := func(s string) *schema.Node { return scalar(schema.ShapeString, s) }
+	volume := set(set(&schema.Node{Shape: schema.ShapeMap}, guest.Datastore, text("tank")), guest.Size, scalar(schema.ShapeInt, "20"))
+	v := &schema.VM{Kind: guest.Container, Values: (&schema.Node{Shape: schema.ShapeMap}).
+		With(text(guest.Memory), scalar(schema.ShapeInt, "1024")).
+		With(text(guest.RootFS), volume).
+		With(text(guest.Mounts), &schema.Node{Shape: schema.ShapeList, Items: []*schema.Node{volume}})}
+	free := int64(50 << 30)
+	inv := &cluster.Inventory{Nodes: []cluster.Node{{Name: "pve1", Online: true, Memory: 2 << 30, Used: 1 << 30}},
+		Storages: []cluster.Storage{{ID: "tank", Node: "pve1", Total: 100 << 30, Avail: &free}}}
+	created := Created{VM: v, Entry: &lock.VM{Kind: guest.Container, VMID: 110, Node: "pve1"}}
+	if got := Likely(inv, []Created{created}, nil); len(got) > 0 {
+		t.Errorf("one container: %v", got)
+	}
+	got := fmt.Sprint(Likely(inv, []Created{created, created}, nil))
+	for _, want := range []string{"the containers that are started on node pve1", "2 containers start with 2.0 GiB", "4 new volumes of 80.0 GiB; 50.0 GiB of 100.0 GiB are free"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package feasible
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,6 +58,15 @@ func cloudInitOf(raw map[string]string) string {
 func (c *creation) cloudInitDrive() {
 	raw := c.configuration()
 	at := c.cloudInitAt(raw)
+	if c.current == nil && c.template != nil && at != "" && raw[at] != "" && raw[guest.Protection] == "1" {
+		why := "its template %d is protected, so is a clone of it, and the provider cannot replace the cloud-init drive of that"
+		c.add(fmt.Sprintf(why, c.template.VMID), []string{c.template.Brief()}, Remedy{
+			What:     "remove the protection of the template",
+			Commands: []string{pve.Pvesh("set", c.template.Path("config"), "--protection 0")},
+			Once:     true,
+		})
+		return
+	}
 	i := slices.IndexFunc(drivesOf(raw), func(d pve.Drive) bool { return d.Key == at && !d.CDROM() })
 	if at == "" || i < 0 {
 		return

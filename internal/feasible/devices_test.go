@@ -57,7 +57,7 @@ func TestConfigurationFeasibility(t *testing.T) {
 		{spec: "cpu_type: custom-old", create: "the cluster has no CPU model custom-old > cpu_type x86-64-v2-AES"},
 	} {
 		s := stack(t, "vms: {web: {clone: full, "+c.spec+"}}")
-		inv := &cluster.Inventory{Release: "8.4.21", CPUModels: []string{"custom-lab"}, Nodes: []cluster.Node{{Name: "pve1", Online: true}},
+		inv := &cluster.Inventory{Release: "8.4.21", CPUModels: []string{"custom-lab"}, Nodes: []cluster.Node{{Name: "pve1", Online: true, Networks: []cluster.Network{{Name: "vmbr0", Type: "bridge"}}}},
 			Guests: []cluster.Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &cluster.Config{Raw: template}}}}
 		if c.release != "" {
 			inv.Release = c.release
@@ -68,7 +68,7 @@ func TestConfigurationFeasibility(t *testing.T) {
 		entry := &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}
 		created, unknown := Creation(inv, s.VMs[0], entry)
 		if got := ways(created); got != c.create || len(unknown) > 0 {
-			t.Errorf("%s: the creation: %q, want %q; unknown: %q", c.spec, got, c.create, unknown)
+			t.Errorf("%s: the creation: %q, want %q; unknown: %v", c.spec, got, c.create, unknown)
 		}
 		if c.update == "same" {
 			c.update = c.create

@@ -1,6 +1,7 @@
 package feasible
 
 import (
+	"fmt"
 	"slices"
 
 	"stackgen/internal/cluster"
@@ -65,7 +66,7 @@ var creationChecks = []row{
 var containerChecks = []row{
 	{NodeCheck, (*creation).node},
 	{ArchiveCheck, (*creation).archive},
-	{StorageCheck, (*creation).volumes},
+	{StorageCheck, (*creation).containerStorages},
 	{NetworkCheck, (*creation).networks},
 	{PrivilegesCheck, (*creation).containerPrivileges},
 }
@@ -95,6 +96,12 @@ type Obstacle struct {
 	Remedies []Remedy
 }
 
+// An Unknown is what could not be found out about a creation, which may fail because of it.
+type Unknown struct {
+	Reason   string
+	Remedies []Remedy // that grant the privilege with which it is known, if one is missing
+}
+
 // A Remedy is one way to remove an obstacle. Either it writes a property into the
 // spec, or it has commands to run as root on any node.
 type Remedy struct {
@@ -117,7 +124,7 @@ type creation struct {
 	current  *cluster.Guest // the VM, if it exists
 	check    Check
 	found    []Obstacle
-	unknown  []string
+	unknown  []Unknown
 	values   map[string]*schema.Node // properties as the remedies change them
 }
 
@@ -128,7 +135,7 @@ func newCreation(inv *cluster.Inventory, v *schema.VM, e *lock.VM) *creation {
 
 // Creation returns what makes the creation of a VM or container fail, and what could not be found
 // out. It returns nothing for one that only the lock has.
-func Creation(inv *cluster.Inventory, v *schema.VM, e *lock.VM) (obstacles []Obstacle, unknown []string) {
+func Creation(inv *cluster.Inventory, v *schema.VM, e *lock.VM) (obstacles []Obstacle, unknown []Unknown) {
 	if v == nil {
 		return nil, nil
 	}
@@ -168,6 +175,26 @@ func Update(inv *cluster.Inventory, v *schema.VM, e *lock.VM, g *cluster.Guest, 
 // add records an obstacle.
 func (c *creation) add(reason string, evidence []string, remedies ...Remedy) {
 	c.found = append(c.found, Obstacle{c.check, reason, evidence, remedies})
+}
+
+// addUnknown records once what could not be found out.
+func (c *creation) addUnknown(reason string, remedies ...Remedy) {
+	if !slices.ContainsFunc(c.unknown, func(u Unknown) bool { return u.Reason == reason }) {
+		c.unknown = append(c.unknown, Unknown{reason, remedies})
+	}
+}
+
+// addHidden records what could not be found out because the token lacks a privilege.
+func (c *creation) addHidden(what, at, privilege string) {
+	c.addUnknown(fmt.Sprintf("whether %s is not known: the token lacks %s on %s", what, privilege, at), c.reads(at, privilege)...)
+}
+
+// reads is the remedy that grants a privilege to read something.
+func (c *creation) reads(at, privilege string) []Remedy {
+	if c.inv.Access == nil {
+		return nil
+	}
+	return []Remedy{grant(c.inv.Access, []cluster.Missing{{Path: at, Privilege: privilege}})}
 }
 
 // get is a property of the VM, as the remedies found so far change it.

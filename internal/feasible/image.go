@@ -16,28 +16,24 @@ import (
 func (c *creation) image() {
 	i := c.entry.Image
 	n := c.inv.Node(c.on)
-	if i == nil || n == nil || !n.Online || c.inv.Datastores == nil {
+	if i == nil || n == nil || !n.Online || !c.storagesRead() {
 		return
 	}
 	s, d := c.inv.Storage(i.Datastore, c.on), c.inv.Datastore(i.Datastore)
 	use := storageUse{id: i.Datastore, node: c.on, snippet: "-"} // a storage of files
-	reason, commands, what := storageFault(c.inv, use)
+	fault := storageFault(c.inv, use)
 	if s == nil && d != nil {
 		s = &cluster.Storage{Type: d.Type, Content: d.Content}
 	}
 	switch {
-	case strings.HasPrefix(reason, "whether"):
-		c.unknown = append(c.unknown, reason)
+	case fault != nil && fault.hidden:
+		c.hiddenStorage(i.Datastore)
 	case s != nil && !files(s):
 		c.add("storage "+i.Datastore+" has no files, so no image can be downloaded to it", importStorages(c.inv, c.on),
 			Remedy{What: "write a storage of files into SPEC", Text: "download: STORAGE"})
-	case reason != "":
-		var remedies []Remedy
-		if len(commands) > 0 {
-			remedies = append(remedies, Remedy{What: what, Commands: commands})
-		}
-		remedies = append(remedies, Remedy{What: "or write another storage into SPEC", Text: "download: STORAGE"})
-		c.add(reason, importStorages(c.inv, c.on), remedies...)
+	case fault != nil:
+		c.add(fault.reason, importStorages(c.inv, c.on),
+			append(fault.remedies(), Remedy{What: "or write another storage into SPEC", Text: "download: STORAGE"})...)
 	case s != nil && !s.Imports():
 		content := append(pve.List(s.Content), "import")
 		slices.Sort(content)

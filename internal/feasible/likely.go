@@ -27,7 +27,7 @@ type Created struct {
 
 // Likely returns what probably fails because VMs are created, or running ones migrated:
 // the sum of their memory is more than is free on their node, or the sum of the full
-// clones is more than is free on a storage.
+// clones and of the volumes of containers is more than is free on a storage.
 func Likely(inv *cluster.Inventory, created, migrated []Created) []Demand {
 	out := slices.Concat(memoryDemands(inv, created, migrated), diskDemands(inv, created))
 	slices.SortFunc(out, func(a, b Demand) int { return cmp.Compare(a.Reason, b.Reason) })
@@ -36,32 +36,39 @@ func Likely(inv *cluster.Inventory, created, migrated []Created) []Demand {
 
 // memoryDemands are the demands on the memory of nodes.
 func memoryDemands(inv *cluster.Inventory, created, migrated []Created) []Demand {
-	memory, starts, arrivals := map[string]int64{}, map[string]int{}, map[string]int{}
+	memory, starts, arrivals := map[string]int64{}, map[string][]Created{}, map[string][]Created{}
 	for _, x := range migrated {
 		memory[x.Entry.Node] += int64(x.VM.Values.Get(guest.Memory).Int()) << 20
-		arrivals[x.Entry.Node]++
+		arrivals[x.Entry.Node] = append(arrivals[x.Entry.Node], x)
 	}
 	for _, x := range created {
 		if newCreation(inv, x.VM, x.Entry).starts() {
 			memory[x.Entry.Node] += int64(x.VM.Values.Get(guest.Memory).Int()) << 20
-			starts[x.Entry.Node]++
+			starts[x.Entry.Node] = append(starts[x.Entry.Node], x)
 		}
 	}
 	var out []Demand
 	for _, n := range inv.Nodes {
 		if free := n.Memory - n.Used; n.Memory > 0 && memory[n.Name] > free {
-			what, vms := "are started on", cluster.Count(starts[n.Name], "VM")+" start"
+			start, arrive := kindsOf(starts[n.Name]), kindsOf(arrivals[n.Name])
+			what, vms := "are started on", start.String()+" start"
 			switch {
-			case starts[n.Name] == 0:
-				what, vms = "are migrated to", cluster.Count(arrivals[n.Name], "VM")+" would arrive"
-			case arrivals[n.Name] > 0:
-				what, vms = "are started on or migrated to", vms+" and "+cluster.Count(arrivals[n.Name], "VM")+" would arrive"
+			case len(start) == 0:
+				what, vms = "are migrated to", arrive.String()+" would arrive"
+			case len(arrive) > 0:
+				what, vms = "are started on or migrated to", vms+" and "+arrive.String()+" would arrive"
 			}
-			out = append(out, Demand{"the VMs that " + what + " node " + n.Name + " have more memory together than is free",
+			all := kindsOf(slices.Concat(starts[n.Name], arrivals[n.Name]))
+			out = append(out, Demand{"the " + all.Word() + "s that " + what + " node " + n.Name + " have more memory together than is free",
 				[]string{fmt.Sprintf("%s with %s; node %s has %s of %s free", vms, gib(memory[n.Name]), n.Name, gib(max(0, free)), gib(n.Memory))}})
 		}
 	}
 	return out
+}
+
+// kindsOf counts guests that are created or migrated.
+func kindsOf(all []Created) guest.Tally {
+	return guest.Count(all, func(x Created) guest.Kind { return x.VM.Kind })
 }
 
 // diskDemands are the demands on the space of storages.
@@ -73,10 +80,13 @@ func diskDemands(inv *cluster.Inventory, created []Created) []Demand {
 			c.template = inv.Guest(t.VMID)
 		}
 		for id, size := range c.sizes() {
-			all = append(all, volume{id, c.on, size})
+			all = append(all, volume{id, c.on, size, "full clone"})
+		}
+		for _, v := range volumesOf(x.VM) {
+			all = append(all, newVolume(v, c.on))
 		}
 	}
-	return larger(inv, all, "full clone")
+	return larger(inv, all)
 }
 
 // A MovedDisk is a disk that is about to move.
@@ -90,19 +100,20 @@ type MovedDisk struct {
 func LikelyMoves(inv *cluster.Inventory, moved []MovedDisk) []Demand {
 	var all []volume
 	for _, d := range moved {
-		all = append(all, volume{d.Storage, d.Node, d.Size})
+		all = append(all, volume{d.Storage, d.Node, d.Size, "moved disk"})
 	}
-	return larger(inv, all, "moved disk")
+	return larger(inv, all)
 }
 
 // A volume is one that a storage is about to have.
 type volume struct {
 	id, node string
 	size     int64
+	noun     string // what it is
 }
 
-// larger are the storages on which new volumes are larger together than what is free. noun is what they are.
-func larger(inv *cluster.Inventory, volumes []volume, noun string) []Demand {
+// larger are the storages on which new volumes are larger together than what is free.
+func larger(inv *cluster.Inventory, volumes []volume) []Demand {
 	type key struct{ id, node string } // no node if it is shared
 	of := func(s *cluster.Storage) key {
 		if s.Shared {
@@ -110,11 +121,16 @@ func larger(inv *cluster.Inventory, volumes []volume, noun string) []Demand {
 		}
 		return key{s.ID, s.Node}
 	}
-	size, count := map[key]int64{}, map[key]int{}
+	size, count, nouns := map[key]int64{}, map[key]int{}, map[key]string{}
 	for _, v := range volumes {
 		if s := inv.Storage(v.id, v.node); s != nil {
 			size[of(s)] += v.size
 			count[of(s)]++
+			if noun := nouns[of(s)]; noun == "" || noun == v.noun {
+				nouns[of(s)] = v.noun
+			} else {
+				nouns[of(s)] = "new volume" // of several kinds
+			}
 		}
 	}
 	var out []Demand
@@ -125,6 +141,7 @@ func larger(inv *cluster.Inventory, volumes []volume, noun string) []Demand {
 			where = ""
 		}
 		if free := s.Free(); s.Total > 0 && size[k] > free {
+			noun := nouns[k]
 			out = append(out, Demand{"the " + noun + "s on storage " + s.ID + where + " are larger together than its free space",
 				[]string{fmt.Sprintf("%s of %s; %s of %s are free", cluster.Count(count[k], noun), gib(size[k]), gib(free), gib(s.Total))}})
 			delete(size, k) // once for a shared one

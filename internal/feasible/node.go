@@ -13,10 +13,14 @@ import (
 	"stackgen/schema"
 )
 
-// node checks that the cluster has the node, and that it is online.
+// node checks that the cluster has the node. Nothing is known of one that does not respond.
 func (c *creation) node() {
 	n := c.inv.Node(c.on)
-	if n != nil || len(c.inv.Nodes) == 0 {
+	switch {
+	case n != nil && (!n.Online || n.Silent != ""):
+		c.addUnknown("node " + c.on + " does not respond")
+		return
+	case n != nil || len(c.inv.Nodes) == 0:
 		return
 	}
 	var names []string
@@ -94,7 +98,12 @@ func (c *creation) otherNodes(has func(*cluster.Node) bool) []Remedy {
 // networks checks that the node has the bridges and virtual networks of the NICs.
 func (c *creation) networks() {
 	n := c.inv.Node(c.on)
-	if n == nil || n.Networks == nil || !n.Online {
+	nics := c.get(guest.Networks).List()
+	if n == nil || !n.Online || len(nics) == 0 {
+		return
+	}
+	if n.Networks == nil {
+		c.addUnknown("whether node " + c.on + " has its bridges is not known: they could not be read")
 		return
 	}
 	var names []string
@@ -102,15 +111,15 @@ func (c *creation) networks() {
 		names = append(names, b.Name)
 	}
 	var missing []string
-	for i, nic := range c.get(guest.Networks).List() {
+	for i, nic := range nics {
 		bridge := nic.Get(guest.Bridge).Str()
 		switch {
 		case bridge == "" || slices.Contains(names, bridge) || c.hasNIC(i, bridge):
 			continue
 		case !c.inv.SeesNetwork(bridge):
-			c.unknown = append(c.unknown, fmt.Sprintf(
+			c.addUnknown(fmt.Sprintf(
 				"whether node %s has the bridge or virtual network %s is not known: it is not listed, and the token does not see all networks",
-				c.on, bridge))
+				c.on, bridge), c.readsZones()...)
 			continue
 		}
 		if !slices.Contains(missing, bridge) {

@@ -1,6 +1,8 @@
 package feasible
 
 import (
+	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,9 +43,12 @@ func (c *creation) privileges() {
 	c.add("the token lacks privileges that its creation needs", evidenceOf(g.missing), grant(a, g.missing))
 }
 
+// grantWords say what the commands do that grant privileges.
+const grantWords = "grant exactly these privileges, then run preflight again"
+
 // grant is the remedy that grants missing privileges.
 func grant(a *cluster.Access, missing []cluster.Missing) Remedy {
-	return Remedy{What: "grant exactly these privileges, then run preflight again", Commands: a.Grants(missing), Once: true}
+	return Remedy{What: grantWords, Commands: a.Grants(missing), Once: true}
 }
 
 // need records a privilege that is missing on a path.
@@ -114,8 +119,8 @@ func (g *grantCheck) needNetwork(bridge, vlan string) {
 	if i := slices.IndexFunc(n.Networks, func(b cluster.Network) bool { return b.Name == bridge && b.Type == cluster.VNet }); i >= 0 {
 		if at = g.inv.Access.Rights.VNetPath(&n.Networks[i]); at == "" {
 			text := "whether the token may use the virtual network " + bridge + " is not known: its zone cannot be read without SDN.Audit on it"
-			if !g.inv.Access.Rights.UsesAllNetworks() && !slices.Contains(g.unknown, text) {
-				g.unknown = append(g.unknown, text)
+			if !g.inv.Access.Rights.UsesAllNetworks() {
+				g.addUnknown(text, g.readsZones()...)
 			}
 			return
 		}
@@ -124,6 +129,26 @@ func (g *grantCheck) needNetwork(bridge, vlan string) {
 		at += "/" + vlan
 	}
 	g.need(at, cluster.SDNUse, "use the network")
+}
+
+// readsZones is the remedy that grants the privilege to read all zones: an entry for one hides that for all. So does one
+// for a network that removes all privileges.
+func (c *creation) readsZones() []Remedy {
+	a := c.inv.Access
+	if a == nil {
+		return nil
+	}
+	var missing []cluster.Missing
+	for _, at := range slices.Sorted(maps.Keys(a.Rights)) {
+		zone, below := path.Dir(at) == cluster.ZonesPath, strings.HasPrefix(at, cluster.ZonesPath+"/")
+		if below && !a.Rights.Has(at, cluster.SDNAudit) && (zone || !a.Rights.Has(at, cluster.SDNUse)) {
+			missing = append(missing, cluster.Missing{Path: at, Privilege: cluster.SDNAudit})
+		}
+	}
+	if len(missing) == 0 || !a.Rights.Below(cluster.ZonesPath, cluster.SDNAudit) {
+		missing = append(missing, cluster.Missing{Path: cluster.ZonesPath, Privilege: cluster.SDNAudit})
+	}
+	return []Remedy{grant(a, missing)}
 }
 
 // configuration needs what the options of the VM need, each of them.

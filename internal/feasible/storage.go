@@ -1,7 +1,6 @@
 package feasible
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,10 +61,19 @@ func (c *creation) uses() []storageUse {
 	return append(out, c.snippets()...)
 }
 
+// storagesRead reports whether the definitions of storages were read. A snapshot of an older stackgen has neither them nor
+// privileges: it says nothing of storages.
+func (c *creation) storagesRead() bool {
+	if c.inv.Datastores == nil && c.inv.Access != nil {
+		c.addUnknown("whether its storages exist is not known: they could not be read")
+	}
+	return c.inv.Datastores != nil
+}
+
 // storages checks every storage on the node where it is needed.
 func (c *creation) storages() {
-	if c.inv.Datastores == nil {
-		return // an older snapshot, or they could not be read
+	if !c.storagesRead() {
+		return
 	}
 	type place struct {
 		id, node string
@@ -73,8 +81,8 @@ func (c *creation) storages() {
 	}
 	seen := map[place]bool{}
 	for _, u := range c.uses() {
-		reason, commands, what := storageFault(c.inv, u)
-		if reason == "" {
+		fault := storageFault(c.inv, u)
+		if fault == nil {
 			continue
 		}
 		edit, ok := c.otherStorage(u)
@@ -83,63 +91,77 @@ func (c *creation) storages() {
 			continue
 		}
 		seen[at] = true
-		if strings.HasPrefix(reason, "whether") {
-			c.unknown = append(c.unknown, reason)
+		if fault.hidden {
+			c.hiddenStorage(u.id)
 			continue
 		}
-		var remedies []Remedy
-		if len(commands) > 0 {
-			remedies = append(remedies, Remedy{What: what, Commands: commands})
-		}
+		remedies := fault.remedies()
 		if ok {
-			if len(commands) > 0 {
+			if len(remedies) > 0 {
 				edit.What = "or " + edit.What
 			}
 			remedies = append(remedies, edit)
 		}
-		c.add(reason, otherStorages(c.inv, u), remedies...)
+		c.add(fault.reason, otherStorages(c.inv, u), remedies...)
 	}
 }
 
-// storageFault is what is wrong with a storage on a node, and how it is put right. It
-// begins with "whether" if that is not known.
-func storageFault(inv *cluster.Inventory, u storageUse) (reason string, commands []string, what string) {
+// A fault is what is wrong with a storage on a node, and how it is put right.
+type fault struct {
+	reason  string
+	what    string // the command does
+	command string // empty if no command puts it right
+	hidden  bool   // the token does not see the storage: the rest is empty
+}
+
+// remedies are the remedy of the fault, if it has one.
+func (f *fault) remedies() []Remedy {
+	if f.command == "" {
+		return nil
+	}
+	return []Remedy{{What: f.what, Commands: []string{f.command}}}
+}
+
+// hiddenStorage records that the token does not see a storage.
+func (c *creation) hiddenStorage(id string) {
+	c.addHidden("storage "+id+" exists", "/storage/"+id, cluster.DatastoreAudit)
+}
+
+// storageFault is what is wrong with a storage on a node, or nil.
+func storageFault(inv *cluster.Inventory, u storageUse) *fault {
 	id, node := u.id, u.node
 	n := inv.Node(node)
 	if n == nil || !n.Online {
-		return "", nil, ""
+		return nil
 	}
 	s, d := inv.Storage(id, node), inv.Datastore(id)
 	const again = ", then run preflight again"
 	switch {
 	case s == nil && d == nil && !inv.SeesStorage(id):
-		return fmt.Sprintf("whether storage %s exists is not known: the token lacks Datastore.Audit on /storage/%s", id, id), nil, ""
+		return &fault{hidden: true}
 	case s == nil && d == nil:
-		return "storage " + id + " does not exist", nil, ""
+		return &fault{reason: "storage " + id + " does not exist"}
 	case d != nil && d.Disabled:
-		return "storage " + id + " is disabled", []string{"pvesm set " + id + " --disable 0"}, "enable it" + again
+		return &fault{reason: "storage " + id + " is disabled", what: "enable it" + again, command: "pvesm set " + id + " --disable 0"}
 	case d != nil && len(d.Nodes) > 0 && !slices.Contains(d.Nodes, node):
 		nodes := append(slices.Clone(d.Nodes), node)
 		slices.Sort(nodes)
-		return "storage " + id + " is not available on node " + node,
-			[]string{"pvesm set " + id + " --nodes " + strings.Join(nodes, ",")},
-			"if the node has it, permit it there" + again
+		return &fault{reason: "storage " + id + " is not available on node " + node,
+			what: "if the node has it, permit it there" + again, command: "pvesm set " + id + " --nodes " + strings.Join(nodes, ",")}
 	case s != nil && !s.Active:
-		return "storage " + id + " is not active on node " + node,
-			[]string{pve.Pvesh("get", "/nodes/"+node+"/storage/"+id+"/status")},
-			"find out why, and make it available" + again
+		return &fault{reason: "storage " + id + " is not active on node " + node,
+			what: "find out why, and make it available" + again, command: pve.Pvesh("get", "/nodes/"+node+"/storage/"+id+"/status")}
 	case s == nil:
 		s = &cluster.Storage{Type: d.Type, Content: d.Content}
 	}
 	switch {
 	case u.snippet != "" && !files(s):
-		return "storage " + id + " has no files, and so no snippets", nil, ""
+		return &fault{reason: "storage " + id + " has no files, and so no snippets"}
 	case u.snippet == "" && !s.Images():
-		return "storage " + id + " does not take disk images",
-			[]string{"pvesm set " + id + " --content " + withImages(s.Content)},
-			"permit them" + again
+		return &fault{reason: "storage " + id + " does not take disk images",
+			what: "permit them" + again, command: "pvesm set " + id + " --content " + withImages(s.Content)}
 	}
-	return "", nil, ""
+	return nil
 }
 
 func withImages(content string) string {

@@ -16,7 +16,17 @@ import (
 // says: the provider clones there.
 func (c *creation) templates() {
 	t := c.entry.Template
-	if t == nil || len(c.inv.GapsForVM(t.VMID)) > 0 {
+	if t == nil {
+		return
+	}
+	if gaps := c.inv.GapsForVM(t.VMID); len(gaps) > 0 {
+		for _, gap := range gaps {
+			var remedies []Remedy
+			if gap.Fix != "" {
+				remedies = []Remedy{{What: grantWords, Commands: []string{gap.Fix}, Once: true}}
+			}
+			c.addUnknown(fmt.Sprintf("whether template %d can be cloned is not known: %s", t.VMID, gap.Reason), remedies...)
+		}
 		return
 	}
 	g := c.inv.Guest(t.VMID)
@@ -25,7 +35,7 @@ func (c *creation) templates() {
 	case t.Release != "" && (g == nil || g.Kind == guest.VM && !g.Template):
 		c.notApplied(t)
 	case g == nil && c.inv.Access != nil && !c.inv.Access.Rights.Has("/vms/"+strconv.Itoa(t.VMID), cluster.VMAudit):
-		c.unknown = append(c.unknown, fmt.Sprintf("whether template %d exists is not known: the token lacks VM.Audit on /vms/%d", t.VMID, t.VMID))
+		c.addHidden(fmt.Sprintf("template %d exists", t.VMID), fmt.Sprintf("/vms/%d", t.VMID), cluster.VMAudit)
 	case g == nil:
 		c.add(fmt.Sprintf("its template %d does not exist", t.VMID), nil, other)
 	case g.Kind == guest.VM && !g.Template:

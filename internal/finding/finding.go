@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 )
 
@@ -70,6 +71,17 @@ func (a Address) String() string {
 	}
 	return a.Stack
 }
+
+// GuestKind is the kind of the guest that a finding is about, or whose record it is about.
+func (f *Finding) GuestKind() guest.Kind {
+	if f.Container || f.Type == VM && f.Unit == guest.ContainerUnit {
+		return guest.Container
+	}
+	return guest.VM
+}
+
+// Word is what people call that guest: VM or container.
+func (f *Finding) Word() string { return f.GuestKind().Name() }
 
 // An Object is what is known of the thing at an address.
 type Object struct {
@@ -142,10 +154,11 @@ type Finding struct {
 	Severity Severity `json:"exit"`
 	Case     Case     `json:"-"`
 	Object
-	Reason   Reason     `json:"-"`
-	Says     string     `json:"reason,omitempty"` // the reason in words, which package report adds
-	Evidence []Evidence `json:"evidence"`
-	Steps    []Step     `json:"next"`
+	Container bool       `json:"-"` // the guest of the cluster, or of a record, is a container
+	Reason    Reason     `json:"-"`
+	Says      string     `json:"reason,omitempty"` // the reason in words, which package report adds
+	Evidence  []Evidence `json:"evidence"`
+	Steps     []Step     `json:"next"`
 }
 
 // Stops reports whether an apply must not run.

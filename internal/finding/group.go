@@ -8,7 +8,7 @@ import (
 )
 
 // A Group is findings of one stack that are alike: they have the same severity,
-// kind, type and reason, and steps for the same purposes.
+// kind, type and reason, also in words, and steps for the same purposes.
 type Group struct {
 	Findings []Finding
 	Steps    []GroupStep
@@ -48,7 +48,7 @@ func Groups(fs []Finding) []Group {
 
 // likeness is the same for findings that belong into one group.
 func (f *Finding) likeness() string {
-	parts := []string{f.Severity.String(), f.Stack, string(f.Kind), string(f.Type), f.Reason.String()}
+	parts := []string{f.Severity.String(), f.Stack, string(f.Kind), string(f.Type), f.Reason.String(), f.Says}
 	for _, s := range f.Steps {
 		parts = append(parts, s.What)
 	}

@@ -29,6 +29,8 @@ type ScopeVM struct {
 	Key   string `json:"key"`
 	VMID  int    `json:"vmid"`
 	Node  string `json:"node"`
+
+	Container bool `json:"container,omitempty"`
 }
 
 // Coverage is which guests of the specs' pools, tags and VMID ranges the specs manage.

@@ -2,7 +2,6 @@ package finding
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"stackgen/schema"
@@ -76,13 +75,7 @@ func Entries(list string, keys ...string) Line {
 
 // Key is a key as a spec has it: in quotes if YAML reads a number or a truth value, such as
 // "101" and "true".
-func Key(key string) string {
-	root, problems := schema.ParseYAML("", []byte("key: "+key))
-	if len(problems) == 0 && root.Get("key").Shape == schema.ShapeString {
-		return key
-	}
-	return strconv.Quote(key)
-}
+func Key(key string) string { return schema.Scalar(schema.Pos{}, schema.ShapeString, key).Flow() }
 
 func (l Line) String() string {
 	if l.Items == nil {

@@ -29,6 +29,9 @@ func (p *planJudge) creates(c *tf.ResourceChange) {
 	switch {
 	case c.Type == guest.RecordResource && known != nil && known.Kind == finding.Create:
 		return // a record that is gone is published again
+	case p.gone[c.Address] && known != nil && known.Case == finding.StaleNode: // the refresh looked for it on the node of before
+		f := p.add(c).Is(known.Kind, known.Reason)
+		f.Severity, f.Evidence, f.Steps = finding.Blocked, slices.Clone(known.Evidence), slices.Clone(known.Steps)
 	case p.gone[c.Address] && !p.rebuilds(c, known):
 		p.add(c).Is(finding.Gone, finding.Why("plan-creates-gone")).
 			Because("%s", c.Address).Next("find out which, and what to do", "stackgen preflight")
@@ -199,6 +202,12 @@ func (p *planJudge) replaces(c *tf.ResourceChange) {
 		return // another TTL; a record holds nothing else
 	}
 	if p.in.Grant.Permits(c) && (known == nil || !known.Stops()) {
+		// The rebuild has looked before it asked and shut the guest down. Since then, minutes may have passed: what the
+		// creation needs may be gone or locked by now, and after the destroy, so would be the VM.
+		v := p.spec(c)
+		if doubt := doubtOf(p.in.Inventory, v, p.entries[c.Key]); doubt != nil {
+			doubt.refuse(p.add(c), v, p.lock.Spec)
+		}
 		return
 	}
 	f := p.add(c)
@@ -209,7 +218,7 @@ func (p *planJudge) replaces(c *tf.ResourceChange) {
 	}
 	p.keepReplaced(f, c)
 	f.Next("find out what changed, and undo it", "stackgen render --diff")
-	f.Add(p.retire("or, for a new VM, give it a new key and retire this one", c))
+	f.Add(p.retire("or, for a new "+f.Word()+", give it a new key and retire this one", c))
 }
 
 // keepReplaced adds what of the spec replaces a VM, with the lines that leave the VM as it is.

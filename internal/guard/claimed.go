@@ -27,8 +27,8 @@ func ClaimNotes(in Input, found []finding.Finding, others []lock.Other) []string
 			names = append(names[:maxClaims], fmt.Sprintf("and %d more", n-maxClaims))
 		}
 		if len(names) > 0 {
-			out = append(out, fmt.Sprintf("another project manages VMs of this one or with their names, by its lock %s: %s. "+
-				"Two projects with one VM change and destroy it without seeing each other: forget it in one of them (`forgotten: [KEY]`)",
+			out = append(out, fmt.Sprintf("another project manages guests of this one or with their names, by its lock %s: %s. "+
+				"Two projects with one guest change and destroy it without seeing each other: forget it in one of them (`forgotten: [KEY]`)",
 				others[i].File, strings.Join(names, ", ")))
 		}
 	}
@@ -52,7 +52,7 @@ func claimed(in Input, f *finding.Finding, others []lock.Other) []string {
 			continue
 		}
 		if c := in.Inventory.Claimed(others, g); c != nil {
-			out = append(out, fmt.Sprintf("VM %d (%s%s/%s here, %s/%s there)", vmid, what, f.Stack, f.Key, c.Stack, c.Key))
+			out = append(out, fmt.Sprintf("%s %d (%s%s/%s here, %s/%s there)", g.Kind.Name(), vmid, what, f.Stack, f.Key, c.Stack, c.Key))
 		}
 	}
 	return out

@@ -55,7 +55,7 @@ func (j *judge) lockLost(at *place) bool {
 	f := j.add(at, "", finding.Stack, "")
 	f.Is(finding.Unrendered, finding.Why("lock-lost", lock.File))
 	vms := j.State.Guests(at.Name)
-	f.Because("VMs in its state: %d", len(vms))
+	f.Because("guests in its state: %d", len(vms))
 	f.Next("restore the lock", "git checkout -- "+lock.File)
 	render := []string{"stackgen render"}
 	if projectOf(j.State, at.Name) != "" { // the new lock has another id

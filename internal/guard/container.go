@@ -14,63 +14,8 @@ import (
 	"stackgen/internal/tf"
 )
 
-// A container is judged as a VM is, by the rules of VMs that are not about agents, templates,
-// disks and what an import of a VM cannot read. It has two of its own: the provider looks for it on
-// the node of its state only, and it is known by its MAC addresses alone.
-
-// retiredContainerRules are about containers to destroy, and those that were destroyed.
-var retiredContainerRules = []vmRule{
-	{name: "unknown: the token does not see it", applies: (*subject).absentAndHidden, judge: (*subject).unknownHidden},
-	{name: "would-destroy: another VMID in state", applies: (*subject).vmidDiffers, judge: (*subject).destroyOtherVMID},
-	{name: "retiring: not in the cluster", applies: (*subject).absent, judge: (*subject).retiringAbsent},
-	{name: "retiring: in no state", applies: (*subject).notInState, judge: (*subject).retiringByHand},
-	{name: "busy: not complete", applies: (*subject).incomplete, judge: (*subject).busyIncomplete},
-	{name: "conflict: another guest has its VMID", applies: (*subject).vmidTaken, judge: (*subject).conflictVMID},
-	{name: "busy: an apply would meet a task", applies: (*subject).meetsHold, judge: (*subject).busyHold},
-	{name: "unknown: nothing proves that it is the container", applies: (*subject).notProven, judge: (*subject).unknownRetired},
-	{name: "moved: the state has another node", applies: (*subject).otherNodeInState, judge: (*subject).movedContainer},
-	{name: "busy: its protection is on", applies: (*subject).protectionOn, judge: (*subject).busyProtection},
-	{name: "would-destroy: another guest has a volume of it", applies: (*subject).lends, judge: (*subject).destroyLent},
-	{name: "retiring", applies: every, judge: (*subject).retiring},
-}
-
-// liveContainerRules are about all other containers.
-var liveContainerRules = []vmRule{
-	{name: "would-destroy: another VMID in state", applies: (*subject).vmidDiffers, judge: (*subject).destroyOtherVMID},
-	{name: "unknown: its node does not answer", applies: (*subject).nodeDown, judge: (*subject).unknownNode},
-	{name: "unknown: the token does not see it", applies: (*subject).hidden, judge: (*subject).unknownHidden},
-	{name: "conflict: in the state of another VM", applies: (*subject).inOtherState, judge: (*subject).conflictState},
-
-	{name: "none: nothing to destroy", applies: (*subject).nothingToDestroy},
-	{name: "retiring: destroyed already", applies: (*subject).destroyedAlready, judge: (*subject).retiringDestroyed},
-
-	{name: "gone: it has another VMID now", applies: (*subject).containerRestored, judge: (*subject).containerOtherVMID},
-	{name: "gone", applies: (*subject).absentInState, judge: (*subject).gone},
-	{name: "conflict: another guest has its MAC", applies: (*subject).macTaken, judge: (*subject).conflictMAC},
-	{name: "not-found: the spec adopts it", applies: (*subject).adoptsNothing, judge: (*subject).notFoundByAdopt},
-	{name: "not-found: the import file imports it", applies: (*subject).importsNothing, judge: (*subject).notFoundByImport},
-	{name: "busy: not complete", applies: (*subject).incomplete, judge: (*subject).busyIncomplete},
-	{name: "ambiguous", applies: (*subject).nameOfContainers, judge: (*subject).ambiguousContainer},
-	{name: "unknown: another container may have its name", applies: (*subject).namesHidden, judge: (*subject).unknownNames},
-	{name: "cannot-create", applies: (*subject).creationFails, judge: (*subject).cannotCreate},
-	{name: "create", applies: (*subject).absent, judge: (*subject).create},
-
-	{name: "conflict: another guest has its VMID", applies: (*subject).vmidTaken, judge: (*subject).conflictVMID},
-	{name: "busy: an apply would meet a task", applies: (*subject).meetsHold, judge: (*subject).busyHold},
-	{name: "unknown: not read yet", applies: (*subject).notProven, judge: (*subject).unknownUnread},
-	{name: "conflict: another guest has its MAC, too", applies: (*subject).macShared, judge: (*subject).conflictSharedMAC},
-	{name: "conflict: other MACs in the lock", applies: (*subject).macsDiffer, judge: (*subject).conflictLock},
-	{name: "would-destroy: tainted", applies: (*subject).tainted, judge: (*subject).destroyTainted},
-	{name: "unknown: no configuration", applies: (*subject).configurationUnread, judge: (*subject).unknownConfiguration},
-	{name: "moved: the state has another node", applies: (*subject).otherNodeInState, judge: (*subject).movedContainer},
-	{name: "would-destroy: another guest has a volume of it", applies: (*subject).destroysLent, judge: (*subject).destroyLent},
-	{name: "would-destroy: its profile prevents that", applies: (*subject).destroyPrevented, judge: (*subject).destroyHalfway},
-	{name: "busy: its protection is on", applies: (*subject).destroyRefused, judge: (*subject).busyProtection},
-
-	{name: "adopt", applies: (*subject).notInState, judge: (*subject).adopt, ours: true},
-	{name: "moved", applies: (*subject).elsewhere, judge: (*subject).moved, ours: true},
-	{name: "managed", applies: every, judge: (*subject).managed, ours: true},
-}
+// A container has rules of its own for two reasons: the provider looks for it on the node of its state only, and
+// it is known by its MAC addresses alone. It has no agent, no template, and nothing that an import cannot read.
 
 // otherNodeInState reports whether the container is on another node than the state says: somebody
 // migrated it, or the cluster did. The provider would not find it, and create it again.
@@ -82,7 +27,12 @@ func (s *subject) movedContainer() {
 	s.Is(finding.Moved, finding.Why("container-moved")).Severity = finding.Blocked
 	s.Because("it is on %s, and the state says %s", s.guest.Node, s.states[0].Node).Because("%s", Describe(s.guest))
 	what := "migrate it back, which restarts it if it runs"
-	if !s.retired() && !s.Destroy { // of one that leaves, nothing is imported
+	switch {
+	case s.retired(): // nothing is imported of one that leaves
+	case s.Destroy:
+		s.Next("let an apply import it from where it is, then destroy it", "stackgen apply "+shell.Path(s.at.Spec))
+		what = "or " + what
+	default:
 		s.Case = finding.StaleNode
 		s.Add(finding.Step{
 			What:  "remove it from the state, and import it from where it is, as `stackgen apply` does; nothing happens to the container",
@@ -90,11 +40,21 @@ func (s *subject) movedContainer() {
 		})
 		what = "or " + what
 	}
-	line := pve.Pvesh("create", s.guest.Path("migrate"), "--target "+shell.Word(s.states[0].Node))
-	if s.guest.Status == "running" {
-		line += " --restart 1"
-	}
-	s.Next(what, line)
+	restart := "--restart 1" // one that is off stays off, and soon after a migration the lists do not know whether it runs
+	s.Next(what, pve.Pvesh("create", s.guest.Path("migrate"), "--target "+shell.Word(s.states[0].Node), restart))
+}
+
+// heldByHA reports whether Proxmox VE refuses the provider's request that destroys the container: unlike that for a
+// VM, it does not remove the HA resource.
+func (s *subject) heldByHA() bool { return s.guest.HA != "" }
+
+func (s *subject) destroyHeldByHA() bool { return s.Destroy && !s.notInState() && s.heldByHA() }
+
+func (s *subject) busyHA() {
+	s.Is(finding.Busy, finding.Why("container-ha", s.guest.HA))
+	s.Because("%s", Describe(s.guest))
+	s.Next("to destroy it, remove it from the HA manager, as root on a node; that does not stop it",
+		fmt.Sprintf("ha-manager remove ct:%d", s.VMID))
 }
 
 // namesakes are other containers with the name of the container.
@@ -107,19 +67,22 @@ func (s *subject) namesakes() []*cluster.Guest {
 func (s *subject) nameOfContainers() bool { return s.absent() && len(s.namesakes()) > 0 }
 
 func (s *subject) ambiguousContainer() {
-	s.Is(finding.Ambiguous, finding.Why("container-name-of-others"))
+	s.Is(finding.Ambiguous, finding.Why("name-of-others"))
 	s.Because("its name is %s, and its VMID %d", s.Name, s.VMID)
 	var looks []string
+	var lines []finding.Line
 	for _, g := range s.namesakes() {
 		s.listed[g.VMID] = true
 		s.Candidates = append(s.Candidates, g.VMID)
 		s.Because("%s", Describe(g))
-		looks = append(looks, inspect(g))
+		looks, lines = append(looks, inspect(g)), append(lines, s.adoptLine(g.VMID))
+	}
+	what := "if it is this container, and the lock was lost, restore that; or run"
+	if len(lines) > 1 {
+		what = "if one of them is this container, and the lock was lost, restore that; or run the line of the right one"
 	}
 	s.Next("inspect each", looks...)
-	s.Next("if one of them is this container, and the lock was lost, restore that; "+
-		"or write this, and the MAC of its network, into "+s.at.Spec,
-		s.line(fmt.Sprintf("adopt: {vmid: %d}", s.Candidates[0])))
+	s.Add(finding.Step{What: what, Lines: lines})
 	s.Next("or, if it is none of them, give the container another name in "+s.at.Spec, s.line("name: ANOTHER-NAME"))
 }
 
@@ -131,8 +94,9 @@ func (s *subject) containerCopies() []cluster.Copy {
 	return slices.DeleteFunc(s.copies(), func(c cluster.Copy) bool { return c.Kind != guest.Container })
 }
 
-// containerOtherVMID is a container that keeps its VMID: no spec can give it another one.
-func (s *subject) containerOtherVMID() {
+// goneContainer is a container that has another VMID now. Its key takes it as it is: nothing is restored or destroyed
+// for that.
+func (s *subject) goneContainer() {
 	copies := s.containerCopies()
 	s.Is(finding.Gone, finding.Why("other-vmid"))
 	s.Because("no guest has VMID %d", s.VMID)
@@ -140,7 +104,8 @@ func (s *subject) containerOtherVMID() {
 		s.listed[c.VMID] = true
 		s.Candidates = append(s.Candidates, c.VMID)
 		s.Because("%s: %s", sharing(c), Describe(c.Guest))
-		s.Next(fmt.Sprintf("if container %d is this one, restore it under VMID %d, and destroy container %[1]d", c.VMID, s.VMID), s.restore())
+		what := "if container %d is this one, use it: %sadopt it, and import it; nothing happens to the container"
+		s.Next(fmt.Sprintf(what, c.VMID, s.removeFirst()), s.adoptCopy(c)...)
 	}
 	s.Next("or inspect it, and destroy it if it is only a copy; then run preflight again", inspect(copies[0].Guest))
 }

@@ -70,11 +70,12 @@ func containerCases() []ruleCase {
 		{"managed", both, nil, ""},
 		{"adopt", onlyGuest, nil, ""},
 		{"gone", onlyState, nil, "pct restore 110 BACKUP"},
-		{"gone: it has another VMID now", onlyState, copied, "pct restore 110 BACKUP"},
+		{"gone: it has another VMID now", onlyState, copied, "stackgen adopt lab/dns=300"},
 		{"retiring: in no state", onlyGuest, retired(func(s *scene) { s.guest().Lock = "mounted" }), "pct unlock 110"},
 		{"moved", both, func(s *scene) { s.guest().Node, s.ct().Node = "pve2", "pve2" }, ""},
 		{"moved: the state has another node", both, func(s *scene) { s.guest().Node = "pve2" }, "state rm"},
 		{"moved: the state has another node", both, func(s *scene) { s.guest().Node, s.Destroy = "pve2", true }, "/nodes/pve2/lxc/110/migrate --target pve1"},
+		{"moved: the state has another node", both, func(s *scene) { s.guest().Node, s.Destroy = "pve2", true }, "stackgen apply specs/lab.yaml"},
 		{"conflict: another guest has its VMID", both, stranger, "state rm"},
 		{"conflict: another guest has its VMID", both, stranger, `mac: "BC:24:11:FF:FF:FF"`},
 		{"conflict: another guest has its VMID", onlyGuest, stranger, "/nodes/pve1/lxc/110/config"},
@@ -99,7 +100,8 @@ func containerCases() []ruleCase {
 			g := newGuest(300, "DNS")
 			g.Kind = guest.Container
 			s.Inventory.Guests = append(s.Inventory.Guests, g)
-		}, "vmid: 300"},
+		}, "stackgen adopt lab/dns=300"},
+		{"unknown: the provider cannot read it", both, func(s *scene) { s.guest().Config.Raw = map[string]string{"mp0": `/srv/a"b,mp=/media`} }, "/lxc/110/config"},
 		{"cannot-create", nowhere, func(s *scene) { s.entry.Node = "pve9" }, "node: NAME"},
 		{"not-found: the spec adopts it", nowhere, adopts, "adopt: {vmid: N}"},
 		// Nothing else lets one be created that existed before: not an archive that it inherits, not a node that is wrong.
@@ -117,9 +119,12 @@ func containerCases() []ruleCase {
 		{"busy: its protection is on", both, func(s *scene) {
 			s.Destroy, s.guest().Config.Raw = true, map[string]string{"protection": "1"}
 		}, "--protection 0"},
+		{"busy: the HA manager has it", both, func(s *scene) { s.Destroy, s.guest().HA = true, "started" }, "ha-manager remove ct:110"},
+		{"busy: the HA manager has it", both, retired(func(s *scene) { s.guest().HA = "started" }), "ha-manager remove ct:110"},
+		{"managed", both, func(s *scene) { s.guest().HA = "started" }, ""},
 		{"unknown: its node does not answer", both, func(s *scene) { s.Inventory.Nodes[0].Online = false }, ""},
 		{"unknown: the token does not see it", nowhere, func(s *scene) { s.hide("/vms/110", cluster.VMAudit) }, "pveum acl modify"},
-		{"unknown: another container may have its name", nowhere, func(s *scene) { s.hide("/vms", cluster.VMAudit); s.Inventory.Free = []int{110} }, "pveum acl modify"},
+		{"unknown: another guest may have its name", nowhere, func(s *scene) { s.hide("/vms", cluster.VMAudit); s.Inventory.Free = []int{110} }, "pveum acl modify"},
 		{"unknown: not read yet", both, func(s *scene) { s.guest().Config = nil }, ""},
 		{"unknown: no configuration", onlyGuest, nil, ""},
 		{"would-destroy: another VMID in state", both, func(s *scene) { s.ct().VMID, s.ct().ID = 111, "111" }, "state rm"},
@@ -189,7 +194,7 @@ func TestMountsMissing(t *testing.T) {
 		{"mp0: local-lvm:vm-110-disk-1,mp=/data", "d1", "", "creation-only", fmt.Sprintf(line, "mp1", "/srv")},
 		{"mp1: local-lvm:vm-110-disk-1,mp=/else", "d1", "", "creation-only", fmt.Sprintf(line, "mp0", "/data")}, // one after the other
 		{"mp0: local-lvm:vm-110-disk-1,mp=/data/old", "d1", "", "creation-only", ""},                            // it would hide that
-		{"", "d1", "mp0", "pending", "pvesh create /nodes/pve1/lxc/110/status/reboot"},                          // mp0 is still mounted
+		{"", "d1", "mp0", "pending", "stackgen restart --pending lab/dns"},                                      // mp0 is still mounted
 		{"", "", "", "creation-only", "stackgen preflight specs/lab.yaml"},                                      // a snapshot: without a digest, a line could be run twice
 	} {
 		s := containerScene(both, nil)
@@ -212,6 +217,76 @@ func TestMountsMissing(t *testing.T) {
 		if got := strings.Join(lines, "\n"); got != c.line {
 			t.Errorf("%s: printed %q, want %q", c.raw, got, c.line)
 		}
+	}
+}
+
+// TestContainerMayFail: what probably fails because containers start is a warning of their unit.
+func TestContainerMayFail(t *testing.T) {
+	s := containerScene(nowhere, func(s *scene) {
+		s.spec.Values = s.spec.Values.With(schema.Scalar(schema.Pos{}, schema.ShapeString, guest.Memory), schema.Scalar(schema.Pos{}, schema.ShapeInt, "4096"))
+		for i := range s.Inventory.Nodes {
+			s.Inventory.Nodes[i].Memory, s.Inventory.Nodes[i].Used = 8<<30, 6<<30
+		}
+	})
+	found := Judge(s.Input)
+	i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Kind == finding.CannotCreate })
+	if i < 0 || found[i].Unit != lock.UnitContainer || !strings.Contains(said(&found[i]), "1 container start with 4.0 GiB") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestMountPointFails: no line is printed that would fail, but what is in its way.
+func TestMountPointFails(t *testing.T) {
+	text := func(s string) *schema.Node { return schema.Scalar(schema.Pos{}, schema.ShapeString, s) }
+	mount := (&schema.Node{Shape: schema.ShapeMap}).With(text(guest.Path), text("/data")).With(text(guest.Datastore), text("tank")).
+		With(text(guest.Size), schema.Scalar(schema.Pos{}, schema.ShapeInt, "20"))
+	on := func(node, content string, active bool, free int64) cluster.Storage {
+		return cluster.Storage{ID: "tank", Node: node, Content: content, Active: active, Total: 100 << 30, Avail: &free}
+	}
+	for _, c := range []struct{ name, says, line string }{
+		{"as it should be", "", "pvesh set /nodes/pve1/lxc/110/config --mp0 tank:20,mp=/data --digest d1"},
+		{"not seen", "", "pvesh set /nodes/pve1/lxc/110/config --mp0 tank:20,mp=/data --digest d1"},
+		{"missing", "storage tank does not exist", ""},
+		{"elsewhere", "storage tank is not available on node pve1", "pvesh get /storage/tank"},
+		{"inactive", "storage tank is not available on node pve1", "pvesh get /storage/tank"},
+		{"images only", "storage tank does not have the content rootdir", "pvesm set tank --content images,rootdir"},
+		{"full", "1 new volume of 20.0 GiB; 19.0 GiB of 100.0 GiB are free", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := containerScene(both, nil)
+			s.spec.Values = s.spec.Values.With(text(guest.Mounts), &schema.Node{Shape: schema.ShapeList, Items: []*schema.Node{mount}})
+			s.guest().Config.Raw, s.guest().Config.Digest = entries(""), "d1"
+			s.Inventory.Access = &cluster.Access{Rights: cluster.Rights{"/storage": {cluster.DatastoreAudit: c.name != "not seen"}}}
+			s.Inventory.Datastores = []cluster.Datastore{{ID: "tank"}}
+			s.Inventory.Storages = []cluster.Storage{on("pve1", "images,rootdir", true, 20<<30)}
+			switch c.name {
+			case "not seen", "missing":
+				s.Inventory.Datastores, s.Inventory.Storages = []cluster.Datastore{}, nil
+			case "elsewhere":
+				s.Inventory.Datastores[0].Nodes = []string{"pve2"}
+				s.Inventory.Storages = []cluster.Storage{on("pve2", "rootdir", true, 20<<30)}
+			case "inactive":
+				s.Inventory.Storages[0].Active = false
+			case "images only":
+				s.Inventory.Storages[0].Content = "images"
+			case "full":
+				s.Inventory.Storages[0] = on("pve1", "rootdir", true, 19<<30)
+			}
+			found := Judge(s.Input)
+			i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Key == "dns" && f.Type == finding.VM })
+			if i < 0 || found[i].Kind != finding.CreationOnly || found[i].Severity != finding.OK || !strings.Contains(said(&found[i]), c.says) {
+				t.Fatalf("%+v", found)
+			}
+			var lines []string
+			for _, step := range found[i].Steps {
+				for _, l := range step.Lines {
+					lines = append(lines, l.String())
+				}
+			}
+			if got := strings.Join(lines, "\n"); got != c.line {
+				t.Errorf("printed %q, want %q", got, c.line)
+			}
+		})
 	}
 }
 
@@ -313,6 +388,31 @@ func TestContainerPlan(t *testing.T) {
 	}
 }
 
+// TestPlanOfMoved: the refresh of a plan looks for a moved container on the node of its state, and does not find it. The
+// verdict stays: it was moved, not deleted.
+func TestPlanOfMoved(t *testing.T) {
+	s := containerScene(both, func(s *scene) { s.guest().Node = "pve2" })
+	change := func(a tf.Action) *tf.ResourceChange {
+		return &tf.ResourceChange{Address: s.ct().Address, Type: guest.ContainerResource, Key: "dns", Managed: true, Action: a, After: map[string]any{"vm_id": 110.0}}
+	}
+	found := Judge(s.Input)
+	plans, _, err := JudgePlan(s.Input, found, ctUnit, &tf.Plan{Changes: []*tf.ResourceChange{change(tf.Create)}, Drift: []*tf.ResourceChange{change(tf.Delete)}})
+	if err != nil || len(plans) != 1 {
+		t.Fatalf("%v: %v", err, plans)
+	}
+	merged := Merge(found, plans)
+	i := slices.IndexFunc(merged, func(f finding.Finding) bool { return f.Key == "dns" })
+	f := merged[i]
+	if f.Kind != finding.Moved || f.Case != finding.StaleNode || !f.Stops() {
+		t.Errorf("%+v", f)
+	}
+	for _, e := range f.Evidence {
+		if e.Reason != nil {
+			t.Errorf("it cites %v", e.Reason)
+		}
+	}
+}
+
 // TestSidecarPlan: a container that a module of VMs creates beside a VM is not what the spec asks for,
 // also where both have one key and neither exists yet.
 func TestSidecarPlan(t *testing.T) {
@@ -329,14 +429,20 @@ func TestSidecarPlan(t *testing.T) {
 	}
 }
 
-// TestContainerRulesNamed: no rule of containers is without a case.
+// TestContainerRulesNamed: no rule of containers is without a case. Those of both kinds that retired guests have
+// have one with VMs.
 func TestContainerRulesNamed(t *testing.T) {
 	cases := containerCases()
-	for _, r := range slices.Concat(liveContainerRules, retiredContainerRules) {
-		live := slices.ContainsFunc(cases, func(c ruleCase) bool { return c.rule == r.name })
-		shared := slices.ContainsFunc(retiredRules, func(o vmRule) bool { return o.name == r.name }) ||
-			r.name == "unknown: nothing proves that it is the container"
-		if !live && !shared {
+	has := func(r rule) bool {
+		return slices.ContainsFunc(cases, func(c ruleCase) bool { return c.rule == r.name })
+	}
+	for _, r := range liveRules {
+		if r.only != guest.VM && !has(r) {
+			t.Errorf("no case has the rule %q", r.name)
+		}
+	}
+	for _, r := range retiredRules {
+		if r.only == guest.Container && !has(r) {
 			t.Errorf("no case has the rule %q", r.name)
 		}
 	}

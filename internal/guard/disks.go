@@ -77,9 +77,9 @@ func (k *keeper) resizeUnread(updates []effect.Update, unread []string) []string
 }
 
 // LacksDisk reports whether the state of a VM has a disk that the VM does not have. The
-// provider cannot update such a VM.
+// provider cannot update such a VM. The volumes of a container are made with it.
 func LacksDisk(r *tf.Resource, g *cluster.Guest) bool {
 	disks := Disks(g)
 	lacks := func(at string) bool { return disks[at] == "" }
-	return disks != nil && (r.Values.NamelessDisks() || slices.ContainsFunc(r.Values.Devices("disk"), lacks))
+	return r.Type == guest.VMResource && disks != nil && (r.Values.NamelessDisks() || slices.ContainsFunc(r.Values.Devices("disk"), lacks))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
 )
@@ -101,6 +102,7 @@ func TestGrant(t *testing.T) {
 func TestGrantedPlan(t *testing.T) {
 	plan := planWith(t, changeOf("web1", 100, `"delete","create"`, `{"vm_id":100,"clone":[{"vm_id":9000}]}`, `,"action_reason":"replace_by_request"`))
 	in := input([]tf.Resource{inState("web1", 100)}, newGuest(100, "web1"))
+	in.Inventory.Datastores = []cluster.Datastore{}
 	for name, c := range map[string]struct {
 		grant *Grant
 		want  finding.Code

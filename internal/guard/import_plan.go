@@ -48,7 +48,7 @@ func ReadImportPlan(u tf.Unit, plan *tf.Plan, want int, settling map[string][]st
 			p.Settles++
 			continue
 		}
-		if c.Action == tf.Update && c.Type == guest.VMResource && settlesOnly(changed, settling[c.Key]) {
+		if c.Action == tf.Update && tf.IsGuest(c.Type) && settlesOnly(c.Type, changed, settling[c.Key]) {
 			p.Settles++
 			continue
 		}
@@ -74,9 +74,9 @@ func Settling(u tf.Unit, verdicts []finding.Finding) map[string][]string {
 
 // settlesOnly reports whether nothing is changed but what settles, and what the
 // provider reads again after any change.
-func settlesOnly(changed, settling []string) bool {
+func settlesOnly(resource string, changed, settling []string) bool {
 	return len(settling) > 0 && !slices.ContainsFunc(changed, func(name string) bool {
-		row := schema.ResourceAttribute(guest.VMResource, name)
+		row := schema.ResourceAttribute(resource, name)
 		return !slices.Contains(settling, name) && (row == nil || row.Change != schema.Noise)
 	})
 }

@@ -110,14 +110,14 @@ func (k *keeper) steps(differences []hardware.Difference, adopts string) []findi
 	}
 	f := &finding.Finding{}
 	if len(lines) > 0 {
-		f.Next("to keep the hardware of the VM, write into "+k.spec, k.lines(lines)...)
+		f.Next("to keep the hardware of the "+k.vm.Kind.Name()+", write into "+k.spec, k.lines(lines)...)
 		// Other VMs have no entry of their own; adopt --match writes all or nothing.
 		if adopts != "" && k.vm.Path == "vms."+k.vm.Key && len(commands) == 0 && !unsupported {
 			f.Add(finding.DoAll("or let stackgen write it", finding.Line{Text: "stackgen adopt --match {}", Items: []string{adopts}, Sep: " "}))
 		}
 	}
 	if len(commands) > 0 {
-		f.Next("or change the VM instead, on any node, then run preflight again", commands...)
+		f.Next("or change the "+k.vm.Kind.Name()+" instead, on any node, then run preflight again", commands...)
 	}
 	if unsupported && adopts != "" {
 		f.Next("to keep hardware that a spec has no property for, write into "+k.spec, specLine(k.vm, "profile: adopted"))

@@ -31,7 +31,7 @@ func RecordsLeft(in Input, of tf.Unit, units []tf.Unit) []finding.Finding {
 			f := finding.Finding{Address: finding.Address{Stack: of.Stack, Unit: u.Unit, Type: finding.Record, Key: r.ID}}
 			f.Resource = r.Address
 			f.Is(finding.Retiring, finding.Why("record-of-retired-vm"))
-			f.Because("VM %s", key)
+			f.Because("%s %s", of.Kind().Name(), key)
 			f.Next("apply the whole stack: it removes the record, too", lock.ApplyStack(of.Stack))
 			f.Severity = finding.Blocked
 			out = append(out, f)

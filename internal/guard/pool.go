@@ -98,7 +98,7 @@ func (j *judge) retiredPool(at *place, r tf.Resource) {
 	}
 	if len(stay) > 0 {
 		f.Is(finding.Busy, finding.Why("pool-retired-in-use"))
-		f.Because("its VMs: %s", strings.Join(stay, " "))
+		f.Because("its guests: %s", strings.Join(stay, " "))
 		f.Next("take them out of it, then run preflight again", takeOut(r.Key, stay))
 	}
 }
@@ -141,9 +141,9 @@ func (j *judge) pool(at *place) {
 		f.Is(finding.Create, finding.Why("pool-free"))
 	case len(states) > 0 && j.Destroy && j.poolInUse(f, at, id):
 	case len(states) > 0:
-		f.Is(finding.Managed, finding.Why("agrees")).Because("its VMs: %d", len(found.Members))
+		f.Is(finding.Managed, finding.Why("agrees")).Because("its guests: %d", len(found.Members))
 	case j.ownPool(at, found):
-		f.Is(finding.Adopt, finding.Why("in-no-state")).Because("its VMs: %d", len(found.Members))
+		f.Is(finding.Adopt, finding.Why("in-no-state")).Because("its guests: %d", len(found.Members))
 		f.Import = id
 	default:
 		j.foreignPool(f, at, found)

@@ -72,7 +72,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	f := j.add(at, unit, finding.Record, name)
 	f.Name = r.Name
 	f.Resource = fmt.Sprintf("%s.this[%q]", guest.RecordResource, r.Name)
-	f.Owner = vm.Key
+	f.Owner, f.Container = vm.Key, vm.IsContainer()
 	if known := j.addresses(at, vm); len(known) == 1 {
 		f.IPv4 = known[0]
 	}
@@ -170,15 +170,15 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 		f.Is(finding.Adopt, finding.Why("record-in-no-state")).Because("DNS has %s", addresses)
 	case len(expected) == 0 && exists && len(answer.Addresses) == 1:
 		f.Is(finding.Adopt, finding.Why("record-of-existing-vm"))
-		f.Because("DNS has %s; an apply corrects it if the VM has another address", addresses)
+		f.Because("DNS has %s; an apply corrects it if the %s has another address", addresses, f.Word())
 	default:
 		f.Is(finding.Conflict, finding.Why("record-of-other-address"))
 		f.Because("DNS has %s", addresses)
 		if len(expected) > 0 {
-			f.Because("the VM's address is %s", strings.Join(expected, " "))
+			f.Because("the %s's address is %s", f.Word(), strings.Join(expected, " "))
 		}
 		f.Add(finding.DoAll("if nothing uses it, remove it, then run preflight again", removal(at, f.Key, "A")))
-		f.Next("if it is this VM's, import it: an apply corrects the address",
+		f.Next("if it is that of this "+f.Word()+", import it: an apply corrects the address",
 			lock.InUnit(at.Name, f.Unit, "terragrunt import "+shell.Quote(f.Resource)+" "+shell.Word(f.Key)))
 		f.Next("if it is not yours, publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 		return

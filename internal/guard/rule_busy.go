@@ -7,6 +7,7 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 )
 
@@ -121,7 +122,7 @@ func (h hold) explain(f *finding.Finding) {
 		f.Because("task %s of %s is running on %s%s", t.Type, t.User, t.Node, from)
 	}
 	if h.backup != nil {
-		f.Because("a backup of several VMs is running on %s, and may hold the lock", h.guest.Node)
+		f.Because("a backup of several guests is running on %s, and may hold the lock", h.guest.Node)
 	}
 }
 
@@ -225,21 +226,31 @@ func (s *subject) meetsUpdate() {
 	}
 }
 
-// templateLocked reports whether the template of a VM to create cannot be cloned now. Proxmox VE
-// clones one without a lock several times at once.
+// templateLocked reports whether the template of a VM to create cannot be cloned now.
 func (s *subject) templateLocked() bool {
-	t := s.entry.Template
-	if !s.absent() || t == nil || len(s.Inventory.GapsForVM(t.VMID)) > 0 {
-		return false
-	}
-	g := s.Inventory.Guest(t.VMID)
-	return g != nil && g.Lock != "" && holdOn(s.Inventory, g).blocks != nothing
+	return s.absent() && templateHold(s.Inventory, s.entry) != nil
 }
 
-func (s *subject) busyTemplate() {
-	id := s.entry.Template.VMID
-	holdOn(s.Inventory, s.Inventory.Guest(id)).refuse(s.Finding, "")
-	s.Reason = finding.Why("template-locked", id).Of(s.Reason)
+func (s *subject) busyTemplate() { refuseTemplate(s.Finding, templateHold(s.Inventory, s.entry)) }
+
+// templateHold is what keeps the template of a VM from being cloned now, or nil. Proxmox VE clones one
+// without a lock several times at once.
+func templateHold(inv *cluster.Inventory, e *lock.VM) *hold {
+	t := e.Template
+	if t == nil || len(inv.GapsForVM(t.VMID)) > 0 {
+		return nil
+	}
+	g := inv.Guest(t.VMID)
+	if h := holdOn(inv, g); g != nil && g.Lock != "" && h.blocks != nothing {
+		return &h
+	}
+	return nil
+}
+
+// refuseTemplate refuses a VM because its template cannot be cloned now.
+func refuseTemplate(f *finding.Finding, h *hold) {
+	h.refuse(f, "")
+	f.Reason = finding.Why("template-locked", h.guest.VMID).Of(f.Reason)
 }
 
 // protectionOn reports whether Proxmox VE refuses to destroy the VM. It does not refuse that for

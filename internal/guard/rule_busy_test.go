@@ -92,13 +92,35 @@ func TestDestroyDuringClone(t *testing.T) {
 	}
 }
 
-// TestLeaves: the step that retires a VM names the place of its spec that has it.
+// TestLeaves: the step that retires a VM names the place of its spec that has it. Of a group, members with a higher number stay.
 func TestLeaves(t *testing.T) {
-	for path, want := range map[string]string{"vms.a": "from vms in", "teacher": "remove `teacher` from", "students": "lower `count` of `students`", "students Ana": "from the roster of", "groups.web": "lower `count` of groups.web"} {
+	for path, want := range map[string]string{"vms.a": "from vms in", "teacher": "remove `teacher` from", "students": "lower `count` of `students`", "students Ana": "from the roster of"} {
 		v := &schema.VM{Key: "a"}
 		v.Path, v.Member, _ = strings.Cut(path, " ")
-		if got := Leaves(v, "specs/x.yaml"); !strings.Contains(got, want) || !strings.Contains(got, "specs/x.yaml") {
+		if got, _ := Leaves(nil, v, []string{"a"}, "specs/x.yaml"); !strings.Contains(got, want) || !strings.Contains(got, "specs/x.yaml") {
 			t.Errorf("%s: %s", path, got)
+		}
+	}
+	var members []*schema.VM
+	for n, path := range []string{"vms.a", "groups.web", "groups.web.overrides.web2", "groups.web", "groups.other"} {
+		own, problems := schema.ParseYAML("", fmt.Appendf(nil, `{memory: %d, tags: [a, "1"], description: "x: # \"y\"", on_boot: true, serial: []}`, n))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		members = append(members, &schema.VM{Key: fmt.Sprint("web", n), Path: path, Name: fmt.Sprint("n", n), Own: own})
+	}
+	const set, entry = "set `count` of groups.web in specs/x.yaml to ", `web%[1]d: {memory: %[1]d, tags: [a, "1"], description: "x: # \"y\"", on_boot: true, serial: [], name: n%[1]d}`
+	const write = ", write its members that stay under vms instead, remove them from its `overrides`, and retire it there\n"
+	for leaving, want := range map[string]string{
+		"web3":           set + "2 and retire it there",
+		"web2 web3":      set + "1 and retire it there",
+		"web1 web2 web3": set + "0 and retire it there",
+		"web2":           set + "1" + write + fmt.Sprintf(entry, 3),
+		"web1":           set + "0" + write + fmt.Sprintf(entry, 2) + "\n" + fmt.Sprintf(entry, 3),
+	} {
+		text, entries := Leaves(members, members[2], strings.Fields(leaving), "specs/x.yaml")
+		if got := strings.Join(append([]string{text}, entries...), "\n"); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", leaving, got, want)
 		}
 	}
 }

@@ -125,8 +125,12 @@ func (j *judge) likely(at *place) {
 	if len(created)+len(migrated) == 0 {
 		return
 	}
+	unit := lock.UnitContainer // if all of them are containers
+	if slices.ContainsFunc(slices.Concat(created, migrated), func(x feasible.Created) bool { return !x.VM.IsContainer() }) {
+		unit = lock.UnitVM
+	}
 	for _, d := range feasible.Likely(j.Inventory, created, migrated) {
-		j.out = append(j.out, mayFail(at.Name, lock.UnitVM, d))
+		j.out = append(j.out, mayFail(at.Name, unit, d))
 	}
 }
 

@@ -40,7 +40,7 @@ func (in Input) otherID(f *finding.Finding, r *tf.Resource) bool {
 		f.Next("inspect it: the provider acts on the id", inspect(g))
 	}
 	f.Next("if the state was edited, or is an old one, restore the right one")
-	f.Add(finding.DoAll("or remove the VM from the state, then run preflight again", lock.StateRemove(f.Stack, f.Unit, r.Address)))
+	f.Add(finding.DoAll("or remove the "+f.Word()+" from the state, then run preflight again", lock.StateRemove(f.Stack, f.Unit, r.Address)))
 	return true
 }
 
@@ -174,7 +174,7 @@ func (s *subject) rightVM() {
 
 // anotherVM is the step if the guest is not the VM.
 func (s *subject) anotherVM() {
-	what := "if it is another VM, "
+	what := "if it is another " + s.Word() + ", "
 	if s.madeTemplate() {
 		what = "keep the template: "
 	}
@@ -395,5 +395,5 @@ func (s *subject) conflictLock() {
 		finding.Why("macs-differ"))
 	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(has, " ")).Because("%s", Describe(s.guest))
 	s.Next("restore the lock", "git checkout -- "+lock.File)
-	s.Next("or, to keep the MACs of the VM without it, write into "+s.at.Spec, lines...)
+	s.Next("or, to keep the MACs of the "+s.Word()+" without it, write into "+s.at.Spec, lines...)
 }

@@ -20,8 +20,8 @@ func (s *subject) create() {
 	}
 	s.Is(finding.Create, why).Because("VMID %d and name %s", s.VMID, s.Name)
 	_, unknown := feasible.Creation(s.Inventory, s.match.VM, s.entry)
-	for _, text := range unknown {
-		s.Because("%s", text)
+	for _, u := range unknown {
+		s.Because("%s", u.Reason)
 	}
 	s.unreadMACs()
 	s.brings()
@@ -30,7 +30,7 @@ func (s *subject) create() {
 // unreadMACs says how many guests may have a MAC address of a VM to create.
 func (s *subject) unreadMACs() {
 	if len(s.entry.DecidedMACs()) > 0 && s.unidentified > 0 {
-		s.Because("not read: the MACs of other guests (%d); one of them may have a MAC of this VM", s.unidentified)
+		s.Because("not read: the MACs of other guests (%d); one of them may have a MAC of this %s", s.unidentified, s.Word())
 	}
 }
 

@@ -76,7 +76,8 @@ func (s *subject) change(property, spec string) {
 	case s.MadeFrom != 0 && property != guest.Started: // oldTemplate has said it
 	case property != guest.Started:
 		s.rebuild(fmt.Sprintf("or, for new disks with %s: %s, which lose what is on the old ones, rebuild it", property, spec))
-		what := fmt.Sprintf("or, for a VM with %s: %s, write it under a new key into %s, and retire this one", property, spec, s.at.Spec)
+		what := fmt.Sprintf("or, for a %s with %s: %s, write it under a new key into %s, and retire this one",
+			s.Word(), property, spec, s.at.Spec)
 		s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))
 	case spec == "true":
 		s.Next("or start it", "stackgen power start "+s.Stack+"/"+s.Key)

@@ -8,7 +8,6 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/schema"
 )
 
 // A VM is `gone` if the state has it and the cluster does not, or if it exists under another VMID.
@@ -70,12 +69,26 @@ func (s *subject) goneToOtherVMID() {
 	s.Next("or inspect it, and destroy it if it is only a copy; then run preflight again", inspect(copies[0].Guest))
 }
 
-// removeFirst names the first step of adoptCopy.
-func (s *subject) removeFirst() string {
-	if len(s.states) == 0 {
-		return ""
+// removeFirst names what must be done before adoptCopy adopts: keys that keep an entry from being adopted, and
+// its first command.
+func (s *subject) removeFirst() (out string) {
+	if keys := s.notOfAdopted(); len(keys) > 0 {
+		out = "remove " + strings.Join(keys, " and ") + " from its entry in " + s.at.Spec + ", "
 	}
-	return "remove the former one from the state, "
+	if len(s.states) > 0 {
+		out += "remove the former one from the state, "
+	}
+	return out
+}
+
+// notOfAdopted are the keys in the entry of a guest that keep it from being adopted as another guest.
+func (s *subject) notOfAdopted() (keys []string) {
+	for _, key := range []string{guest.VMID, guest.Profile} {
+		if s.match.VM != nil && s.match.VM.Own.Get(key) != nil {
+			keys = append(keys, "`"+key+"`")
+		}
+	}
+	return keys
 }
 
 // adoptCopy are the commands after which the VM is another guest.
@@ -97,23 +110,8 @@ func sharing(c cluster.Copy) string {
 
 // retire is the step that removes the VM from where its spec has it, and retires it.
 func (s *subject) retire(what string) finding.Step {
-	return finding.DoAll(what+Leaves(s.match.VM, s.at.Spec), finding.Entries("retired", s.Key), "stackgen render")
-}
-
-// Leaves says where a VM is removed from its spec.
-func Leaves(v *schema.VM, spec string) string {
-	if v == nil {
-		return "retire it in " + spec
-	}
-	switch list, name, _ := strings.Cut(v.Path, "."); {
-	case list == "teacher":
-		return "remove `teacher` from " + spec + " and retire it there"
-	case list == "students" && v.Member == "":
-		return "lower `count` of `students` in " + spec + " and retire it there"
-	case list == "students":
-		return "remove it from the roster of " + spec + " and retire it in the spec"
-	case list == "groups":
-		return fmt.Sprintf("lower `count` of groups.%s in %s, which removes its last VM, and retire it there", name, spec)
-	}
-	return "remove it from " + v.Kind.List() + " in " + spec + " and retire it there"
+	place, entries := Leaves(s.at.VMs, s.match.VM, []string{s.Key}, s.at.Spec)
+	step := finding.DoAll(what+place, finding.Entries("retired", s.Key), "stackgen render")
+	step.Lines = slices.Concat(finding.Lines(entries...), step.Lines)
+	return step
 }

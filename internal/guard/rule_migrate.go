@@ -22,7 +22,7 @@ import (
 // and the spec has another node since.
 func (s *subject) migrates() bool { return s.toOtherNode() && !s.notInState() && s.nodeChanged() }
 
-// A migrationRule is a reason why a migration would be refused or fail, as vmRule is of a VM.
+// A migrationRule is a reason why a migration would be refused or fail, as a rule is of a guest.
 type migrationRule struct {
 	applies func(*subject) bool
 	judge   func(*subject)

@@ -10,6 +10,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/pve"
 	"stackgen/internal/shell"
@@ -19,8 +20,8 @@ import (
 // A container is `creation-only`, too, if its spec has a mount point that it does not have: the provider would replace
 // it for one more, so that the modules ignore them after the creation.
 
-// mountsMissing says which mount points of the spec a container lacks, and prints the line that adds the first one:
-// Proxmox VE may make some of several, and leave the others for the next start.
+// mountsMissing says which mount points of the spec a container lacks, and prints the line that adds the first one,
+// or what is in its way: Proxmox VE may make some of several, and leave the others for the next start.
 func (s *subject) mountsMissing() {
 	c := s.guest.Config
 	if s.Kind != finding.Managed || s.match.VM == nil || c == nil || slices.ContainsFunc(c.Pending, isMount) {
@@ -41,10 +42,18 @@ func (s *subject) mountsMissing() {
 	s.Is(finding.CreationOnly, finding.Why("mounts-missing"))
 	s.MadeWith = append(s.MadeWith, finding.Made{Property: guest.Mounts, Was: "none at " + spec, Spec: spec})
 	s.Because("it has no mount point at %s, and the spec has one there", spec)
-	at := first.Get(guest.Path).Str()
+	at, obstacles := first.Get(guest.Path).Str(), feasible.MountPoint(s.Inventory, s.guest, first)
 	switch below := slices.IndexFunc(has, func(path string) bool { return strings.HasPrefix(path, at+"/") }); {
 	case below >= 0:
 		s.Next(fmt.Sprintf("%s is mounted below %s: move it in Proxmox VE before, while the container is off", has[below], at))
+	case len(obstacles) > 0:
+		for _, o := range obstacles {
+			s.Because("the one at %s cannot be added: %s", at, strings.Join(append([]string{o.Reason}, o.Evidence...), "; "))
+			for _, r := range o.Remedies {
+				addRemedy(s.Finding, r, s.at.Spec, s.line)
+			}
+		}
+		s.Next("write another datastore or size for it into " + s.at.Spec)
 	case c.Digest == "":
 		s.Next("have the line printed that adds it, with the cluster at hand", "stackgen preflight "+shell.Path(s.at.Spec))
 	default: // Proxmox VE refuses a second run: it would give the container another volume, and unmount that of the first

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"stackgen/internal/cluster"
@@ -11,27 +10,29 @@ import (
 	"stackgen/internal/pve"
 )
 
-// A VM is `pending` if it is managed, and a change of its configuration waits for a restart.
+// A guest is `pending` if it is managed, and a change of its configuration waits for a restart.
 
-// waits reports the changes of a running VM that wait for a restart. They block
+// waits reports the changes of a running guest that wait for a restart. They block
 // nothing: the provider reads the configuration as if they were applied.
 func (s *subject) waits() {
 	c := s.guest.Config
-	if s.Destroy || s.Stops() || s.guest.Status != "running" || c == nil || !slices.ContainsFunc(c.Pending, hardware.Waits) {
+	if s.Destroy || s.Stops() || s.guest.Status != "running" || c == nil {
+		return
+	}
+	waiting := hardware.Waiting(s.guest.Kind, c.Pending)
+	if len(waiting) == 0 {
 		return
 	}
 	if s.Kind == finding.Managed {
 		s.Is(finding.Pending, finding.Why("waits-for-restart")).Evidence = nil
 	}
-	for _, p := range c.Pending {
-		if hardware.Waits(p) {
-			s.Pending = append(s.Pending, p.Key)
-			s.Because("%s", PendingChange(p))
-		}
+	s.Pending = cluster.PendingKeys(waiting)
+	for _, p := range waiting {
+		s.Because("%s", PendingChange(p))
 	}
 	const what = "restart it when that suits its users"
 	// stackgen restart takes VMs of the specs that the lock identifies
-	if s.match.VM == nil || s.match.Why != cluster.ByIdentity || s.entry.IsContainer() {
+	if s.match.VM == nil || s.match.Why != cluster.ByIdentity {
 		s.Next(what, restart(s.guest))
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
@@ -40,6 +41,7 @@ type Replacement struct {
 	Guest *cluster.Guest // that is destroyed
 	VM    *schema.VM
 	State *tf.Resource
+	Node  string // where it is created again
 
 	Exchange *Exchange // of a VM that keeps disks; nil if its guest is replaced
 }
@@ -112,8 +114,8 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 		if state := r.state(); r.allows(g, state) {
 			from := r.entry.Template.VMID
 			x, ok := r.exchange(g)
-			if ok {
-				out.Replaced = append(out.Replaced, Replacement{Granted{r.f.Resource, r.vm.Key, r.f.VMID, from}, g, r.vm, state, x})
+			if ok && (x != nil || r.canCreate()) {
+				out.Replaced = append(out.Replaced, Replacement{Granted{r.f.Resource, r.vm.Key, r.f.VMID, from}, g, r.vm, state, r.entry.Node, x})
 				return
 			}
 		}
@@ -192,6 +194,55 @@ func (r *rebuilder) allows(g *cluster.Guest, state *tf.Resource) bool {
 		return true
 	}
 	return false
+}
+
+// canCreate reports whether the creation is known to succeed which follows on the destroy. Otherwise the finding says
+// what is in the way, or not known.
+func (r *rebuilder) canCreate() bool {
+	doubt := doubtOf(r.Inventory, r.vm, r.entry)
+	if doubt != nil {
+		doubt.refuse(r.f, r.vm, r.spec)
+	}
+	return doubt == nil
+}
+
+// A doubt is why a VM should not be destroyed to be created again: its creation fails, or may fail. Then it would be gone.
+type doubt struct {
+	obstacles []feasible.Obstacle
+	unknown   []feasible.Unknown
+	template  *hold // that keeps the template from being cloned
+}
+
+// doubtOf is what is in the way of a creation of a VM that exists, or not known about it. Nothing is nil.
+func doubtOf(inv *cluster.Inventory, v *schema.VM, e *lock.VM) *doubt {
+	if v == nil || e == nil {
+		return nil
+	}
+	d := &doubt{template: templateHold(inv, e)}
+	d.obstacles, d.unknown = feasible.Creation(inv, v, e)
+	if len(d.obstacles)+len(d.unknown) == 0 && d.template == nil {
+		return nil
+	}
+	return d
+}
+
+// refuse refuses to destroy the VM.
+func (d *doubt) refuse(f *finding.Finding, v *schema.VM, spec string) {
+	line := func(text string) string { return specLine(v, text) }
+	switch {
+	case len(d.obstacles) > 0:
+		addObstacles(f, d.obstacles, spec, line)
+	case d.template != nil:
+		refuseTemplate(f, d.template)
+	default:
+		f.Is(finding.WouldDestroy, finding.Why("rebuild-creation-unknown"))
+	}
+	for _, u := range d.unknown {
+		f.Because("%s", u.Reason)
+		for _, remedy := range u.Remedies {
+			addRemedy(f, remedy, spec, line)
+		}
+	}
 }
 
 // inHA reports whether the HA manager has a guest: Proxmox VE removes it there when it destroys it.

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/pve"
@@ -40,7 +39,7 @@ func (x *Exchange) Same(y *Exchange) bool {
 // exchange is what a VM that keeps disks gets, or nil for one that keeps none. Otherwise the finding says why
 // that cannot be done.
 func (r *rebuilder) exchange(g *cluster.Guest) (*Exchange, bool) {
-	x := &Exchange{Keeps: r.keeps(), Half: r.Inventory.HalfExchanged(r.entry, g)}
+	x := &Exchange{Keeps: r.vm.KeptDisks(), Half: r.Inventory.HalfExchanged(r.entry, g)}
 	switch {
 	case len(x.Keeps) == 0 && r.entry.Exchanges(g.Config.UUID):
 		r.refuse("rebuild-keep-removed").Next("write into "+r.spec+" for the disk that it kept, and end that first", "keep: true")
@@ -148,17 +147,6 @@ func (r *rebuilder) exchangeRights(g, template *cluster.Guest) (missing []cluste
 		need(g.VMID, privilege)
 	}
 	return missing
-}
-
-// keeps are the interfaces of the disks that the spec keeps.
-func (r *rebuilder) keeps() []string {
-	var out []string
-	for _, d := range r.vm.Values.Get(guest.Disks).List() {
-		if d.Get(guest.KeepDisk).Bool() {
-			out = append(out, d.Get(guest.Interface).Str())
-		}
-	}
-	return out
 }
 
 // halfExchanged reports whether a rebuild has exchanged disks of the VM and has not ended.

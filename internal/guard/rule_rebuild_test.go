@@ -20,6 +20,7 @@ func rebuildable() Input {
 	template.Template = true
 	in := input([]tf.Resource{inState("web1", 100)}, newGuest(100, "web1"), template)
 	in.Lock.Stacks[0].Value.VMs.Get("web1").Template = &lock.Template{VMID: 9000, Node: "pve1"}
+	in.Inventory.Datastores = []cluster.Datastore{}
 	return in
 }
 
@@ -45,6 +46,20 @@ func decided(in Input, named ...string) string {
 	return strings.Join(out, ", ")
 }
 
+// feasibleRights are the privileges that the creation of the VM needs.
+var feasibleRights = []string{
+	cluster.VMAudit, cluster.VMClone, cluster.VMAllocate, cluster.VMPowerMgmt, cluster.VMMonitor, cluster.AgentAudit, "VM.Config.CPU", "VM.Config.Memory",
+	"VM.Config.Options",
+}
+
+func rights(privileges ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range privileges {
+		out[p] = true
+	}
+	return out
+}
+
 // TestJudgeRebuild: a rebuild replaces a VM that is certainly ours, in its state, and protected by
 // nothing; it goes on with one that a run has begun, and leaves one alone that is done.
 func TestJudgeRebuild(t *testing.T) {
@@ -68,6 +83,29 @@ func TestJudgeRebuild(t *testing.T) {
 			in.Inventory.Guests = in.Inventory.Guests[1:]
 			entry(*in).Fingerprint = nil
 		}, "would-destroy rebuild-apply-first", false},
+		"template locked": {func(in *Input) { in.Inventory.Guests[1].Lock = "backup" }, "busy template-locked", false},
+		"template not read": {func(in *Input) {
+			in.Inventory.Gaps = []cluster.Gap{{Path: "/vms/9000", Reason: "timeout"}}
+		}, "would-destroy rebuild-creation-unknown", true},
+		"template on a node that is down": {func(in *Input) {
+			in.Inventory.Guests[1].Node = "pve2"
+			in.Inventory.Gaps = []cluster.Gap{{Path: "/nodes/pve2", Reason: "node pve2 is offline"}}
+		}, "would-destroy rebuild-creation-unknown", true},
+		"migrated by hand, and the node of its spec is down": {func(in *Input) {
+			in.Inventory.Nodes = []cluster.Node{{Name: "pve1"}, {Name: "pve2", Online: true}}
+			in.Inventory.Guests[0].Node, in.Inventory.Guests[1].Node = "pve2", "pve2"
+			entry(*in).Template.Node = "pve2"
+			in.Inventory.Gaps = []cluster.Gap{{Path: "/nodes/pve1", Reason: "node pve1 is offline"}}
+		}, "would-destroy rebuild-creation-unknown", true},
+		"storages not read": {func(in *Input) {
+			in.Inventory.Datastores = nil
+			all := rights(append(feasibleRights, cluster.VMClone, cluster.AllocateSpace, cluster.SDNUse)...)
+			in.Inventory.Access = &cluster.Access{Rights: cluster.Rights{"/": all, "/vms": all, "/storage": all, "/sdn": all}}
+		}, "would-destroy rebuild-creation-unknown", true},
+		"template hidden": {func(in *Input) {
+			in.Inventory.Guests = in.Inventory.Guests[:1]
+			in.Inventory.Access = &cluster.Access{Rights: cluster.Rights{"/vms": rights(feasibleRights...), "/vms/9000": rights(cluster.VMClone)}}
+		}, "would-destroy rebuild-creation-unknown", true},
 		"another guest has a volume of it": {func(in *Input) { lend(&scene{Input: *in}, true) }, "would-destroy lends-volumes", true},
 		"adopted":                          {func(in *Input) { in.Project.Stacks[0].VMs[0].Adopt = true }, "would-destroy rebuild-adopted", true},
 		"adopted, deleted": {func(in *Input) {
@@ -191,6 +229,11 @@ func TestRebuildPlan(t *testing.T) {
 	if got := judge(in, replace); got != "" {
 		t.Errorf("a replacement with its grant: %s", got)
 	}
+	in.Inventory.Guests[1].Lock = "backup"
+	if got := judge(in, replace); got != "web1 busy" {
+		t.Errorf("a replacement with its grant, and its template cannot be cloned any more: %s", got)
+	}
+	in.Inventory.Guests[1].Lock = ""
 	lend(&scene{Input: in}, true)
 	if got := judge(in, replace); got != "web1 would-destroy" {
 		t.Errorf("a replacement with its grant, and another guest has a volume: %s", got)

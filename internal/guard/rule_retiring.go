@@ -43,8 +43,8 @@ func (s *subject) retiringAbsent() {
 func (s *subject) retiringByHand() {
 	s.Is(finding.Retiring, finding.Why("retired-by-hand")).Because("%s", Describe(s.guest))
 	if s.notProven() { // a line that destroys it would be wrong for another guest
-		s.Because("nothing proves that it is this VM")
-		s.Next("inspect it; if it is this VM, destroy it by hand", inspect(s.guest))
+		s.Because("nothing proves that it is this %s", s.Word())
+		s.Next("inspect it; if it is this "+s.Word()+", destroy it by hand", inspect(s.guest))
 	} else {
 		s.Next("to destroy it, do it by hand", append([]string{inspect(s.guest)}, destroyByHand(s.guest)...)...)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
@@ -50,7 +51,7 @@ func (s *subject) namesHidden() bool { return s.absent() && len(s.hiddenNames())
 
 func (s *subject) unknownNames() {
 	gaps(s.Finding, s.hiddenNames())
-	s.Because("so another VM may be named %s already", s.Name)
+	s.Because("so another %s may be named %s already", s.Word(), s.Name)
 }
 
 // unknownUnread is a VM of which the cluster has more than its lists say yet.
@@ -62,7 +63,7 @@ func (s *subject) unknownUnread() {
 // unknownRetired is a retired VM that the state has. An apply would destroy the guest.
 func (s *subject) unknownRetired() {
 	s.Is(finding.Unknown, finding.Why("retired-unproven")).Because("%s", Describe(s.guest))
-	s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state",
+	s.Add(finding.Step{What: "inspect it; if it is this " + s.Word() + ", destroy it by hand and remove it from the state",
 		Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
 }
 
@@ -152,6 +153,10 @@ func (s *subject) unknownUndecodable() {
 	u := hardware.FindUnreadable(s.guest.Config.Raw)
 	s.Is(finding.Unknown, finding.Why("undecodable", u.Has, u.Them))
 	s.Because("%s: %s", u.Key, s.guest.Config.Raw[u.Key])
+	if s.guest.Kind == guest.Container { // a whole entry of a running one is not written
+		s.Next(u.Step+", then run preflight again", inspect(s.guest))
+		return
+	}
 	s.Next(u.Step+", then run preflight again", set(s.guest, u.Options))
 }
 

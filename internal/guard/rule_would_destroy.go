@@ -89,14 +89,15 @@ func (s *subject) destroyOtherVMID() {
 	lost := unseen && g != nil && g.Name == s.Name && g.Config != nil && share(g.Config.MACs, r.MACs)
 	decided := s.entry.DecidedMACs()
 	if lost || len(r.MACs) > 0 && len(decided) > 0 && !share(decided, r.MACs) {
-		s.Next("if the lock was lost and created again, or a merge dropped the line of this VM, restore it", "git checkout -- "+lock.File)
+		s.Next("if the lock was lost and created again, or a merge dropped the line of this "+s.Word()+", restore it",
+			"git checkout -- "+lock.File)
 	}
 	if lost {
-		s.Next(fmt.Sprintf("or, if VM %d is the right one, write into %s", r.VMID, s.at.Spec), s.line(fmt.Sprintf("vmid: %d", r.VMID)))
+		s.Next(fmt.Sprintf("or, if %s %d is the right one, write into %s", s.Word(), r.VMID, s.at.Spec), s.line(fmt.Sprintf("vmid: %d", r.VMID)))
 		return
 	}
 	s.Next("if the state is an old one, restore the right one")
-	s.Add(finding.DoAll("if the state is wrong, remove the VM from it, then run preflight again", s.stateRemove(r.Address)))
+	s.Add(finding.DoAll("if the state is wrong, remove the "+s.Word()+" from it, then run preflight again", s.stateRemove(r.Address)))
 }
 
 // share reports whether two lists of MAC addresses have one in common.

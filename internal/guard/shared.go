@@ -52,10 +52,10 @@ func shareLinesOf(s *schema.Stack, found []finding.Finding) {
 		own(&found[i], func(l *finding.Line, text, step string) {
 			group := groupOf(vms[found[i].Key])
 			switch n := groups[group]; {
-			case said[line{step, ""}] == len(s.VMs):
+			case said[line{step, ""}] == len(s.VMs) && sharedPlace(s, text) != "":
 				l.Text = text + "  # " + sharedPlace(s, text)
 			case group != noGroup && n > fewShared && said[line{step, group}] == n:
-				l.Text = text + "  # " + group + ", for all of its VMs"
+				l.Text = text + "  # " + group + ", for all of its " + vms[found[i].Key].Kind.Name() + "s"
 			}
 		})
 	}
@@ -87,12 +87,21 @@ func sharedLines(v *schema.VM, steps []finding.Step, do func(l *finding.Line, te
 	}
 }
 
-// sharedPlace is where a spec says a property for all of its VMs.
+// sharedPlace is where a spec says a property for all of its guests; "" if it says it for VMs and for containers in
+// two places.
 func sharedPlace(s *schema.Stack, text string) string {
-	if key, _, _ := strings.Cut(text, ":"); s.Kind == schema.KindClass && (key == guest.Template || key == guest.Clone) {
+	key, _, _ := strings.Cut(text, ":")
+	if s.Kind == schema.KindClass && (key == guest.Template || key == guest.Clone) {
 		return "of the class, for all of its VMs"
 	}
-	return "defaults, for all VMs of " + s.Name
+	of := guest.Count(s.VMs, func(v *schema.VM) guest.Kind { return v.Kind })
+	switch {
+	case of[guest.Container] == 0 || schema.InheritedByContainers(key):
+		return "defaults, for all " + of.Word() + "s of " + s.Name
+	case of[guest.VM] == 0:
+		return "defaults.containers, for all containers of " + s.Name
+	}
+	return ""
 }
 
 func cloneSteps(steps []finding.Step) []finding.Step {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/schema"
 )
@@ -40,6 +41,38 @@ func TestShareLines(t *testing.T) {
 		shareLines(&schema.Project{Stacks: []*schema.Stack{s}}, found)
 		if got := found[0].Steps[0].Lines[0].Text; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestShareLinesOfContainers: the place of a line is one from which all guests of the stack inherit.
+func TestShareLinesOfContainers(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		vms  int
+		want string
+	}{
+		{"restart: true", 0, "restart: true  # defaults, for all containers of lab"},
+		{"restart: true", 1, "restart: true  # defaults, for all guests of lab"},
+		{"swap: 0", 0, "swap: 0  # defaults.containers, for all containers of lab"},
+		{"template: local:vztmpl/ARCHIVE", 0, "template: local:vztmpl/ARCHIVE  # defaults.containers, for all containers of lab"},
+		{"template: X", 1, "template: X  # containers.c"},
+	} {
+		s := &schema.Stack{Name: "lab", Kind: schema.KindStack}
+		var found []finding.Finding
+		for i := range 3 {
+			v := &schema.VM{Key: string(rune('a' + i)), Own: &schema.Node{Shape: schema.ShapeMap}, Kind: guest.Container}
+			if i < c.vms {
+				v.Kind = guest.VM
+			}
+			v.Path = v.Kind.List() + "." + v.Key
+			s.VMs = append(s.VMs, v)
+			f := finding.Finding{Address: finding.Address{Stack: "lab", Type: finding.VM, Key: v.Key}}
+			found = append(found, *f.Next("write into specs/lab.yaml", specLine(v, c.line)))
+		}
+		shareLines(&schema.Project{Stacks: []*schema.Stack{s}}, found)
+		if got := found[2].Steps[0].Lines[0].Text; got != c.want {
+			t.Errorf("%s with %d VMs: %q, want %q", c.line, c.vms, got, c.want)
 		}
 	}
 }

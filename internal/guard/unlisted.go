@@ -122,7 +122,7 @@ func (j *judge) orphans() {
 func (j *judge) orphan(at *place, g *cluster.Guest, reason finding.Reason, evidence ...string) *finding.Finding {
 	j.listed[g.VMID] = true
 	f := j.add(at, "", finding.Guest, fmt.Sprint(g.VMID))
-	f.VMID, f.Node, f.Name = g.VMID, g.Node, g.Name
+	f.VMID, f.Node, f.Name, f.Container = g.VMID, g.Node, g.Name, g.Kind == guest.Container
 	f.Is(finding.Orphan, reason)
 	for _, e := range evidence {
 		f.Because("%s", e)

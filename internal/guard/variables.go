@@ -21,7 +21,7 @@ const (
 const (
 	EventsVariable   = "STACKGEN_EVENTS"   // a folder for the events of OpenTofu
 	LaterVariable    = "STACKGEN_LATER"    // the units that are left out run right after this run: it is one of the whole stack
-	StartingVariable = "STACKGEN_STARTING" // a file with an override of the module of VMs, for a plan
+	StartingVariable = "STACKGEN_STARTING" // a file with an override of the module of a unit, for a plan; it has the name of the unit
 	ShownVariable    = "STACKGEN_SHOWN"    // a folder of plans as JSON, each named by its plan file's checksum
 
 	InterruptedVariable = "STACKGEN_INTERRUPTED" // a file that exists once a person has interrupted the run

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -97,7 +98,7 @@ func TestVMRules(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) { c.check(t) })
 	}
 	for _, r := range slices.Concat(stateRules, retiredRules, liveRules) {
-		if !tested[r.name] {
+		if r.only != guest.Container && !tested[r.name] {
 			t.Errorf("no case has the rule %q", r.name)
 		}
 	}

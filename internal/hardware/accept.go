@@ -54,6 +54,7 @@ func (r *Reading) Accept(v *schema.VM, attributes []string) (out []Acceptance, r
 			out = append(out, Acceptance{Setting: edit.Setting{Key: d.Field}, Config: d.Config, Reason: d.Reason, Commands: d.Commands})
 		}
 	}
+	out = append(out, r.unsaidMounts(v, asked)...)
 	for _, a := range attributes {
 		if !found[a] {
 			rest = append(rest, a)
@@ -237,9 +238,9 @@ func added(v *schema.VM, f *schema.Field, want *schema.Node) *schema.Node {
 	return out
 }
 
-// Says reports whether a property of a spec says an attribute.
-func Says(attribute string) bool {
-	return slices.ContainsFunc(schema.VMFields, func(f schema.Field) bool {
+// Says reports whether a property of the spec of a guest says an attribute.
+func Says(kind guest.Kind, attribute string) bool {
+	return slices.ContainsFunc(schema.Fields(kind), func(f schema.Field) bool {
 		return f.HCL != "" && len(entries([]schema.Field{f})) > 0 && Overlap(f.HCL, attribute)
 	})
 }

@@ -8,7 +8,9 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/edit"
 	"stackgen/internal/pve"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -78,3 +80,68 @@ func (r *Reading) networks() {
 		}
 	}
 }
+
+// Named is an attribute of a plan as the properties of a guest name it: a container has its addresses in `networks`.
+func Named(kind guest.Kind, attribute string) string {
+	list := schema.ContainerAddresses()
+	rest, is := strings.CutPrefix(attribute, list.HCL+".")
+	if kind != guest.Container || !is {
+		return attribute
+	}
+	device, path, _ := strings.Cut(rest, ".")
+	for _, f := range list.Elem.Fields {
+		if f.HCL == path {
+			path = f.Key
+		}
+	}
+	return strings.TrimSuffix(schema.FieldOf(kind, guest.Networks).HCL+"."+device+"."+path, ".")
+}
+
+// unsaidMounts says of mount points that the spec does not have how it would have them, if they are asked for. They act at
+// the creation only, so that it makes no difference to this container.
+func (r *Reading) unsaidMounts(v *schema.VM, asked func(tf.Change) bool) []Acceptance {
+	f := schema.FieldOf(r.kind, guest.Mounts)
+	if f == nil || !asked(tf.Change{Path: f.HCL}) {
+		return nil
+	}
+	all := Reading{kind: r.kind, raw: r.raw, values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}}
+	all.list(f)
+	said := v.Values.Get(guest.Mounts)
+	want := &schema.Node{Shape: schema.ShapeList, Items: slices.Clone(said.List())}
+	var shows []string
+	for i, m := range all.values[f.Key].List() {
+		at := func(n *schema.Node) bool { return n.Get(guest.Path).Str() == m.Get(guest.Path).Str() }
+		if !slices.ContainsFunc(said.List(), at) {
+			want.Items, shows = append(want.Items, m), append(shows, all.shows[f.Key][i])
+		}
+	}
+	if len(shows) == 0 {
+		return nil
+	}
+	a := Acceptance{Setting: edit.Setting{Key: f.Key}, Config: strings.Join(shows, " "), Reason: mountsKept}
+	want = (&comparison{}).pruned(f, want, nil)
+	if problems := schema.CheckProperty(r.kind, f.Key, want); len(problems) > 0 {
+		a.Reason += ", and a new one would not have it: a spec cannot say it"
+	} else {
+		a.Reason, a.Commands = a.Reason+". For a new one, write into the spec", []string{assignment(f, want)}
+	}
+	return []Acceptance{a}
+}
+
+// AtDefault reports whether a container has the provider's default of an attribute: a plan that removes the block around
+// it, because of another value there, changes nothing of this one.
+func (r *Reading) AtDefault(attribute string) bool {
+	row := schema.ResourceAttribute(r.kind.Resource(), attribute)
+	switch {
+	case r.kind != guest.Container || row == nil:
+		return false
+	case row.Key == "":
+		text, has := r.raw[row.PVE]
+		return !has || text == row.Unset
+	}
+	f := schema.FieldAt(r.kind, row.Name)
+	return f != nil && row.Name == row.Key && f.IsDefault(r.values[row.Key])
+}
+
+// mountsKept is why a mount point is not accepted.
+const mountsKept = "mount points act at the creation only: the container keeps it, whatever its spec says"

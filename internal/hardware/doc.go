@@ -8,7 +8,7 @@
 // Of a container it reads nothing that every profile ignores.
 //
 // By the same table it says whether a pending value changes anything when the VM
-// starts the next time (Waits), and what a clone has that neither its spec nor its
+// starts the next time (Waiting), and what a clone has that neither its spec nor its
 // template says (Unseen). It also finds the entries that the provider cannot decode.
 //
 // What a spec cannot express gets a reason and, where there are any, the commands

@@ -64,7 +64,7 @@ func withOptions(key, text, storage string) string {
 			}
 			added = append(added, pve.Option{Name: name, Value: mode})
 		default:
-			added = append(added, pve.Option{Name: name, Value: absentOption(schema.FieldAt(guest.Disks + "." + name))})
+			added = append(added, pve.Option{Name: name, Value: absentOption(schema.FieldAt(guest.VM, guest.Disks+"."+name))})
 		}
 	}
 	if len(added) == 0 {
@@ -101,7 +101,7 @@ func defaultAIO(storage, cache string) string {
 	case storage == "", storage == "rbd" && !direct:
 		return ""
 	case !cluster.StorageTypeOf(storage).Threads:
-		return schema.FieldAt(guest.Disks + "." + guest.AIO).Unset
+		return schema.FieldAt(guest.VM, guest.Disks+"."+guest.AIO).Unset
 	case direct:
 		return "native"
 	}

@@ -142,15 +142,16 @@ func (r *Reading) others() {
 	}
 }
 
-// OmittedBlocks are the blocks of the VM resource that a spec with this hardware
+// OmittedBlocks are the blocks of the resource that a spec with this hardware
 // leaves out, because they equal the provider's defaults. A state that has one of
 // them keeps it.
 func (r *Reading) OmittedBlocks() []string {
 	var out []string
-	for _, b := range schema.DefaultBlocks() {
-		omitted := !b.Keeps
-		for i := range schema.VMFields {
-			f := &schema.VMFields[i]
+	fields := schema.Fields(r.kind)
+	for _, b := range schema.DefaultBlocksOf(r.kind) {
+		omitted := !b.Keeps && !schema.IsAlwaysIgnoredOf(r.kind, b.Name)
+		for i := range fields {
+			f := &fields[i]
 			if f.Attribute() == b.Name {
 				omitted = omitted && !r.skip[f.Key] && f.IsDefault(r.values[f.Key]) && (f.Type != schema.Object || len(r.shows[f.Key]) > 0)
 			}

@@ -2,8 +2,10 @@ package hardware
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"stackgen/guest"
 	"stackgen/schema"
@@ -26,6 +28,44 @@ func (r *Reading) WithoutMACs() *Reading {
 		out.values[guest.Networks] = next
 	}
 	return &out
+}
+
+// NetworksOf is the line of the networks of a container that says by which MAC addresses it is known, and nothing
+// else of them.
+func NetworksOf(macs []string) string {
+	line, _ := IdentifiedNetworks(nil, macs)
+	return line
+}
+
+// IdentifiedNetworks is the line of the networks that an entry has, with the MAC addresses of a container, or
+// of these alone if it has none. It is empty if the entry has them already.
+func IdentifiedNetworks(own *schema.Node, macs []string) (string, error) {
+	has := len(own.List()) > 0
+	if !has {
+		own = &schema.Node{Shape: schema.ShapeList}
+		for range macs {
+			own.Items = append(own.Items, &schema.Node{Shape: schema.ShapeMap})
+		}
+	}
+	if len(own.Items) != len(macs) {
+		return "", fmt.Errorf("its entry has %d networks, and the container %d: write those of the container, or remove `networks`",
+			len(own.Items), len(macs))
+	}
+	out, changed := &schema.Node{Shape: schema.ShapeList}, false
+	for i, n := range own.Items {
+		switch mac := n.Get(guest.MAC).Str(); {
+		case mac == "":
+			n, changed = n.With(schema.Scalar(n.Pos, schema.ShapeString, guest.MAC), schema.Scalar(n.Pos, schema.ShapeString, macs[i])), true
+		case !strings.EqualFold(mac, macs[i]):
+			return "", fmt.Errorf("its entry has the MAC address %s in networks[%d], and the container %s: "+
+				"if it is the right container, correct that, or remove `networks`", mac, i, macs[i])
+		}
+		out.Items = append(out.Items, n)
+	}
+	if !changed {
+		return "", nil
+	}
+	return guest.Networks + ": " + Flow(out), nil
 }
 
 // An Own is a line of the VM's own entry in a spec, or what a spec cannot say.

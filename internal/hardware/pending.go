@@ -5,31 +5,35 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
-// Waits reports whether a pending change changes the VM when it starts the next time. A
-// new entry with the value that Proxmox VE uses without it does not, such as `numa: 0`.
-func Waits(p cluster.Pending) bool {
-	switch {
-	case p.Key == "rootfs": // of a container that has grown, which it has already
-		return false
-	case p.Value == "" && p.New == "": // a secret
-		return true
-	}
-	return effective(p.Key, p.Value) != effective(p.Key, p.New)
+// Waiting are those of the pending changes of a guest of a kind that change it when it starts the
+// next time. A new entry with the value that Proxmox VE uses without it does not, such as `numa: 0`.
+func Waiting(kind guest.Kind, pending []cluster.Pending) []cluster.Pending {
+	return slices.DeleteFunc(slices.Clone(pending), func(p cluster.Pending) bool {
+		switch {
+		case p.Key == "rootfs": // of a container that has grown, which it has already
+			return true
+		case p.Value == "" && p.New == "": // a secret
+			return false
+		}
+		return effective(kind, p.Key, p.Value) == effective(kind, p.Key, p.New)
+	})
 }
 
-// effective is what a VM has with an entry of its configuration, or without it if the text
+// effective is what a guest has with an entry of its configuration, or without it if the text
 // is empty: the same for texts that mean the same.
-func effective(key, text string) string {
-	i := slices.IndexFunc(schema.VMFields, func(f schema.Field) bool { return f.PVE == key })
+func effective(kind guest.Kind, key, text string) string {
+	fields := schema.Fields(kind)
+	i := slices.IndexFunc(fields, func(f schema.Field) bool { return f.PVE == key })
 	if i < 0 {
 		return text
 	}
-	switch f := &schema.VMFields[i]; f.Type {
+	switch f := &fields[i]; f.Type {
 	case schema.Object:
 		return effectiveBlock(f, text)
 	case schema.List, schema.Map, schema.Any:

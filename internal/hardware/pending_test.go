@@ -3,6 +3,7 @@ package hardware
 import (
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 )
 
@@ -51,7 +52,37 @@ func TestPendingDefaultDoesNotWait(t *testing.T) {
 		{cluster.Pending{Key: "cipassword"}, true},
 		{cluster.Pending{Key: "cipassword", Delete: true}, true},
 	} {
-		if got := Waits(c.pending); got != c.waits {
+		if got := len(Waiting(guest.VM, []cluster.Pending{c.pending})) > 0; got != c.waits {
+			t.Errorf("%+v waits: %t", c.pending, got)
+		}
+	}
+}
+
+// TestPendingContainer prevents that a change of a container is judged by what a VM has without an
+// entry: without `cores`, a container has all cores of its node, and without `swap` 512 MiB.
+func TestPendingContainer(t *testing.T) {
+	const volume = "local-lvm:vm-100-disk-1,size=4G"
+	for _, c := range []struct {
+		pending cluster.Pending
+		waits   bool
+	}{
+		{cluster.Pending{Key: "cores", New: "1"}, true},
+		{cluster.Pending{Key: "cores", Value: "1", Delete: true}, true},
+		{cluster.Pending{Key: "cores", Value: "1", New: "2"}, true},
+		{cluster.Pending{Key: "memory", New: "512"}, false},
+		{cluster.Pending{Key: "memory", Value: "512", New: "1024"}, true},
+		{cluster.Pending{Key: "swap", New: "512"}, false},
+		{cluster.Pending{Key: "swap", Value: "512", New: "0"}, true},
+		{cluster.Pending{Key: "net0", Value: "name=eth0,bridge=vmbr0", New: "name=eth0,bridge=vmbr1"}, true},
+		{cluster.Pending{Key: "nameserver", New: "10.0.0.1"}, true},
+		{cluster.Pending{Key: "features", New: "nesting=0"}, false},
+		{cluster.Pending{Key: "features", Value: "nesting=1", New: "nesting=0"}, true},
+		{cluster.Pending{Key: "features", New: "keyctl=1"}, true},
+		{cluster.Pending{Key: "rootfs", Value: volume, New: "acl=0,size=8589934592,volume=local-lvm:vm-100-disk-1"}, false},
+		{cluster.Pending{Key: "mp0", Value: volume + ",mp=/data", New: volume + ",mp=/srv"}, true},
+		{cluster.Pending{Key: "mp0", Value: volume + ",mp=/data", Delete: true}, true},
+	} {
+		if got := len(Waiting(guest.Container, []cluster.Pending{c.pending})) > 0; got != c.waits {
 			t.Errorf("%+v waits: %t", c.pending, got)
 		}
 	}

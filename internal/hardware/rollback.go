@@ -24,10 +24,10 @@ func Rollback(now *cluster.Guest, then *cluster.Config, v *schema.VM, p *schema.
 	restored.Config = &config
 	before, after := differing(now, v), differing(&restored, v)
 	for field, text := range after {
-		f := schema.VMField(field)
+		f := schema.FieldOf(v.Kind, field)
 		switch {
 		case before[field] == text && field != guest.Description:
-		case p != nil && f != nil && p.Ignores(f.Attribute()):
+		case p != nil && f != nil && p.For(v.Kind).Ignores(f.Attribute()):
 			leaves = append(leaves, field)
 		default:
 			repairs = append(repairs, field)

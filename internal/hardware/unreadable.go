@@ -2,6 +2,7 @@ package hardware
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -52,6 +53,8 @@ func FindUnreadable(raw map[string]string) *Unreadable {
 			u = &Unreadable{Has: "migrate_downtime is set", Them: "it", Cannot: "migrate_downtime", Step: "remove it",
 				Effect: "without it, a live migration pauses the VM for up to 0.1 s", Options: "--delete migrate_downtime"}
 			u.Neutral = raw[key] == "0.1"
+		case "mp", "dev":
+			u = quotedText(key, raw[key])
 		case "virtiofs":
 			u = hiddenAttributes(key, raw[key])
 		}
@@ -78,6 +81,19 @@ func vlanRange(key, text string) *Unreadable {
 	return &Unreadable{Property: guest.Networks, Has: "trunks of " + key + " has a range of VLANs", Them: "it", Cannot: "a range of VLANs",
 		Step: "list the VLANs one by one", Effect: "listing the VLANs does not change the VM", Neutral: true,
 		Options: replace(key, e.With("trunks", strings.Join(schema.VLANs(strings.Split(vlans, ";")), ";")))}
+}
+
+// quotedText finds a text of a container that the provider puts between quotes as it is, and then reads as JSON: a quote
+// ends it, a backslash changes the character after it, and JSON has no control characters.
+// https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmox/nodes/containers/containers_types.go (UnmarshalJSON)
+func quotedText(key, text string) *Unreadable {
+	var read string
+	if json.Unmarshal([]byte(`"`+text+`"`), &read) == nil && read == text {
+		return nil
+	}
+	return &Unreadable{Property: guest.Mounts, Has: key + " has a quote, a backslash or a control character", Them: "it",
+		Cannot: "a quote, a backslash or a control character in " + key, Step: "rename the path, and write it without, as root on its node",
+		Effect: "another path changes what the container has"}
 }
 
 // plainSMBIOS finds a value that is no base64: the provider decodes all of them. Proxmox VE

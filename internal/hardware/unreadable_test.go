@@ -19,6 +19,9 @@ func TestFindUnreadable(t *testing.T) {
 		{"scsi2: tank:100/vm-100-disk-0.raw,mbps_rd=200,mbps_wr=100.5,size=10G", "mbps_wr of scsi2 is a decimal number", "--scsi2 'tank:100/vm-100-disk-0.raw,mbps_rd=200,mbps_wr=101,size=10G'"},
 		{"virtio0: a:b,mbps_rd=1.000,mbps_rd_max=2.000", "mbps_rd and mbps_rd_max of virtio0 are decimal numbers", "--virtio0 'a:b,mbps_rd=1,mbps_rd_max=2' neutral"},
 		{"scsi0: a:b,mbps=1.5", "", ""}, // the provider does not read it
+		{"mp0: /srv/media,mp=/media", "", ""},
+		{`mp3: /srv/a"b,mp=/media`, "mp3 has a quote, a backslash or a control character", ""},
+		{`mp3: /srv/media,mp=/a\\b`, "mp3 has a quote, a backslash or a control character", ""},
 		{"scsihw: virtio-scsi-single", "", ""},
 		{"memory: 2048", "", ""},
 		{"memory: current=2048", "memory is written as current=2048", "--memory 2048 neutral"},

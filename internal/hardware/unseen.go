@@ -89,7 +89,7 @@ func (r *Reading) withoutProperty(template *Reading) []Unseen {
 	for _, key := range slices.SortedFunc(maps.Keys(r.raw), natural.Compare) {
 		name := strings.TrimRight(key, "0123456789")
 		i := slices.IndexFunc(schema.Unsupported, func(p schema.Part) bool { return p.PVE == name && p.Ignored() })
-		if i < 0 || name == "smbios" || r.raw[key] == template.raw[key] {
+		if i < 0 || schema.Unsupported[i].Unique || r.raw[key] == template.raw[key] {
 			continue
 		}
 		part := &schema.Unsupported[i]
@@ -158,7 +158,7 @@ func entryOf(c tf.Change) string {
 	if row == nil || row.Key == "" {
 		return ""
 	}
-	f := schema.FieldAt(row.Name)
+	f := schema.FieldAt(guest.VM, row.Name)
 	if f == nil {
 		return ""
 	}

@@ -107,7 +107,7 @@ func reasons(b *progress.Board, width, most int) (lines []string, shared map[pro
 		}
 	}
 	for _, g := range progress.Group(failed) {
-		if len(g) > 1 && add(fmt.Sprintf("%d VMs failed: %s", len(g), cmp.Or(g[0].Why, firstLine(strings.TrimSpace(g[0].Text)), later))) {
+		if len(g) > 1 && add(fmt.Sprintf("%s failed: %s", g.Guests(), cmp.Or(g[0].Why, firstLine(strings.TrimSpace(g[0].Text)), later))) {
 			for _, t := range g {
 				shared[t.Item.Target] = true
 			}

@@ -1,7 +1,7 @@
 package live
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +15,7 @@ import (
 // They have no percentages, so that a log has the same lines whenever the same happens.
 type lines struct {
 	out  io.Writer
-	err  error
+	err  error   // the first one
 	last float64 // when the last line was written
 
 	scores map[progress.Kind]string // that were written last
@@ -25,7 +25,7 @@ type lines struct {
 // say writes a line.
 func (l *lines) say(at float64, text string) {
 	l.last = at
-	l.err = errors.Join(l.err, report.Printf(l.out, "[%4d s] %s\n", int(at), text))
+	l.err = cmp.Or(l.err, report.Printf(l.out, "[%4d s] %s\n", int(at), text))
 }
 
 func (l *lines) begin(b *progress.Board) { l.say(0, b.Plan.Command+": "+plans(b)) }
@@ -148,5 +148,5 @@ func (l *lines) idle(b *progress.Board, at float64) {
 }
 
 func (l *lines) end(b *progress.Board, exit int, reason string, at float64) error {
-	return errors.Join(l.err, report.Text(l.out, fmt.Sprintf("[%4d s] ", int(at))+summary(b, exit, reason, at)))
+	return cmp.Or(l.err, report.Text(l.out, fmt.Sprintf("[%4d s] ", int(at))+summary(b, exit, reason, at)))
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -30,5 +31,22 @@ func TestSilence(t *testing.T) {
 `
 	if out.String() != want || l.err != nil {
 		t.Errorf("%s%v", out.String(), l.err)
+	}
+}
+
+// noReader is a writer whose reader is gone.
+type noReader struct{}
+
+func (noReader) Write([]byte) (int, error) { return 0, errors.New("nobody reads") }
+
+// TestLinesUnread: lines that nobody reads are one error.
+func TestLinesUnread(t *testing.T) {
+	b := progress.NewBoard(progress.Plan{Command: "apply"})
+	l := &lines{out: noReader{}}
+	l.begin(b)
+	l.note("a", 1)
+	l.note("b", 2)
+	if err := l.end(b, 0, "", 3); err == nil || strings.Count(err.Error(), "nobody reads") != 1 {
+		t.Errorf("%v", err)
 	}
 }

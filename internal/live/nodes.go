@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"stackgen/internal/progress"
-	"stackgen/internal/report"
 )
 
 // waits says that a node is down, and which VMs wait for it; empty if none does.
@@ -15,26 +14,26 @@ func waits(b *progress.Board, d progress.Down) string {
 	case len(active) == 0 && len(queued) == 0:
 		return ""
 	case len(active) == 0:
-		return text + needed(len(queued))
+		return text + needed(queued)
 	case d.Name == "":
-		text += report.Count(len(active), "VM") + " may still be worked on"
+		text += progress.Guests(active).String() + " may still be worked on"
 	case len(active) == 1:
-		text += "1 VM waits for it: " + named(b, active)
+		text += progress.Guests(active).String() + " waits for it: " + named(b, active)
 	default:
-		text += fmt.Sprintf("%d VMs wait for it: %s", len(active), named(b, active))
+		text += progress.Guests(active).String() + " wait for it: " + named(b, active)
 	}
 	if len(queued) > 0 && d.Name != "" {
-		text += "; " + needed(len(queued)) + ", too"
+		text += "; " + needed(queued) + ", too"
 	}
 	return text
 }
 
-// needed says how many VMs that have not begun need a node.
-func needed(n int) string {
-	if n == 1 {
-		return "1 queued VM needs it"
+// needed says how many guests that have not begun need a node.
+func needed(queued []*progress.Row) string {
+	if len(queued) == 1 {
+		return progress.Guests(queued).Of("queued ") + " needs it"
 	}
-	return fmt.Sprintf("%d queued VMs need it", n)
+	return progress.Guests(queued).Of("queued ") + " need it"
 }
 
 // waited reports whether a VM that is not over needs a node.
@@ -81,7 +80,7 @@ func nodeNote(b *progress.Board, e progress.Event) string {
 		}
 		text, next := waits(b, d), d.Next()
 		if others(b, d.Name) {
-			text += "; VMs of other nodes go on"
+			text += "; " + noun(b, progress.VM, "") + "s of other nodes go on"
 		}
 		text += ". To go on, " + next.What
 		for _, l := range next.Lines {

@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"math"
 
@@ -217,7 +216,7 @@ func (o *objects) end(b *progress.Board, exit int, reason string, at float64) er
 
 // write writes an object on a line of its own, at once.
 func write[T any](o *objects, value T) {
-	o.err = errors.Join(o.err, report.JSONLine(o.out, value))
+	o.err = cmp.Or(o.err, report.JSONLine(o.out, value))
 }
 
 // tenths are seconds with one digit after the point.

@@ -2,7 +2,6 @@ package live
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,19 +21,7 @@ func noun(b *progress.Board, kind progress.Kind, text string) string {
 	if kind != progress.VM {
 		return text
 	}
-	names := map[string]bool{}
-	for _, r := range b.Rows {
-		if r.Kind == progress.VM {
-			names[r.Guest.Name()] = true
-		}
-	}
-	switch len(names) {
-	case 0:
-		return text
-	case 1:
-		return slices.Collect(maps.Keys(names))[0]
-	}
-	return "guest"
+	return progress.Guests(slices.DeleteFunc(slices.Clone(b.Rows), func(r *progress.Row) bool { return r.Kind != progress.VM })).Word()
 }
 
 // totals are the counts of a board: 12 of 21 VMs done, 1 failed, 4 active, 4 queued;

@@ -85,11 +85,11 @@ func (c creationChange) compare(o creationChange) int {
 // creationNotes say which VMs have another value in the spec than before.
 func (d *stackDecider) creationNotes() {
 	for _, c := range slices.SortedFunc(maps.Keys(d.otherCreation), creationChange.compare) {
-		d.note("%s: %s: %s is another value than before: %s. It acts at creation: a VM that exists stays as it was made",
+		d.note("%s: %s: %s is another value than before: %s. It acts at creation: a guest that exists stays as it was made",
 			d.stack.Name, c.property, c.is, some(d.otherCreation[c]))
 	}
 	if len(d.notPlaced) > 0 {
-		d.note("%s: the placement of the spec does not have the node of %s. It acts at creation: a VM that exists stays where it is",
+		d.note("%s: the placement of the spec does not have the node of %s. It acts at creation: a guest that exists stays where it is",
 			d.stack.Name, some(d.notPlaced))
 	}
 }

@@ -243,6 +243,9 @@ func (d *stackDecider) refuse(
 	if of == finding.Unit {
 		f.Unit, f.Key = key, ""
 	}
+	if e := d.lock.VMs.Get(key); of == finding.VM && e != nil {
+		f.Container = e.IsContainer()
+	}
 	d.result.Refusals = append(d.result.Refusals, f)
 	return &d.result.Refusals[len(d.result.Refusals)-1]
 }
@@ -273,8 +276,8 @@ func (d *decider) stack(s *schema.Stack) {
 		was := d.lock.Stacks[i].Value
 		d.stateMove(s, &was)
 		if p := was.Proxmox; was.Cluster == nil && p != nil && s.Proxmox.Set && p.Endpoint != s.Proxmox.Endpoint && p.Endpoint != "" {
-			d.note("%s: the endpoint was %s and is %s now; if that is another cluster, an apply creates every VM there again, "+
-				"or changes VMs of others that have the same VMIDs", s.Name, p.Endpoint, s.Proxmox.Endpoint)
+			d.note("%s: the endpoint was %s and is %s now; if that is another cluster, an apply creates every guest there again, "+
+				"or changes guests of others that have the same VMIDs", s.Name, p.Endpoint, s.Proxmox.Endpoint)
 		}
 	}
 	l := &d.lock.Stacks[i].Value

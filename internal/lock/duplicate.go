@@ -20,7 +20,8 @@ func (d *decider) again() {
 		if s := d.lock.Stacks.Get(stack); s != nil {
 			v = s.VMs.Get(key)
 		}
-		f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Kind: finding.OtherVM, Severity: finding.Blocked}
+		f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Kind: finding.OtherVM, Severity: finding.Blocked,
+			Container: v != nil && v.IsContainer()}
 		switch {
 		case v == nil:
 			f.Kind, f.Reason = finding.NotFound, finding.Why("nothing-decided")
@@ -167,6 +168,8 @@ func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
 			Kind:     finding.Conflict,
 			Severity: finding.Blocked,
 			Reason:   finding.Why("decided-twice", kind),
+
+			Container: h.IsContainer(),
 		}
 		if certain == 1 {
 			f.Reason = finding.Why("decided-for-applied-vm", kind)

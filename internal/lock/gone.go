@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
 	"stackgen/schema"
@@ -147,29 +148,21 @@ func (d *decider) stackUnseen(name string) finding.Finding {
 
 // stackGone refuses to drop a stack whose spec is gone.
 func (d *decider) stackGone(name string, l *Stack) finding.Finding {
-	n := 0
-	for _, v := range l.VMs {
-		if v.Value.Status == Live {
-			n++
-		}
-	}
-	vms := "1 VM"
-	if n != 1 {
-		vms = fmt.Sprintf("%d VMs", n)
-	}
+	live := slices.DeleteFunc(slices.Clone(l.VMs), func(v Entry[VM]) bool { return v.Value.Status != Live })
 	f := finding.Finding{Address: finding.Address{Stack: name, Type: finding.Stack}, Kind: finding.Removed, Severity: finding.Blocked,
 		Reason: finding.Why("spec-gone"),
 	}
-	f.Because("its spec was %s; it has %s", l.Spec, vms)
+	f.Because("its spec was %s; it has %s", l.Spec,
+		guest.Count(live, func(v Entry[VM]) guest.Kind { return v.Value.Kind }))
 	if to := d.successor(l); to != nil {
 		d.stackRenamed(&f, name, l, to)
 	}
 	if d.specOf(l) == nil {
 		f.Next("or restore the spec", "git checkout -- "+shell.Word(l.Spec))
 	}
-	f.Add(d.settingsStep("or destroy its VMs and records", "render and apply", names("retired", d.project.Retired, name),
+	f.Add(d.settingsStep("or destroy its guests and records", "render and apply", names("retired", d.project.Retired, name),
 		"stackgen render", ApplyStack(name)))
-	f.Add(d.settingsStep("or stop managing its VMs and records", "render", names("forgotten", d.project.Forgotten, name),
+	f.Add(d.settingsStep("or stop managing its guests and records", "render", names("forgotten", d.project.Forgotten, name),
 		"stackgen render"))
 	f.Steps = finding.Alternatives(f.Steps)
 	return f

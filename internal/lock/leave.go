@@ -50,7 +50,7 @@ func (d *stackDecider) leave() {
 	units := d.lock.Units.ByKey()
 	for _, w := range append(slices.Clone(d.stack.Retired), d.stack.Forgotten...) {
 		if d.old[w.Name] == nil && units[w.Name] == nil {
-			d.warnUnknown(w, "VM or unit")
+			d.warnUnknown(w, "VM, container or unit")
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (d *stackDecider) noteLeaving(forgotten, dropped Ordered[VM]) {
 		for _, e := range dropped {
 			free = append(free, fmt.Sprintf("%s (VMID %d, %s)", e.Key, e.Value.VMID, e.Value.Status))
 		}
-		d.note("%s: removed from the lock: %s. Their VMIDs are free for other VMs",
+		d.note("%s: removed from the lock: %s. Their VMIDs are free for other guests",
 			d.stack.Name, strings.Join(free, ", "))
 	}
 }
@@ -148,9 +148,6 @@ func (d *stackDecider) stateRemove(vms Ordered[VM]) finding.Line {
 	return out
 }
 
-// kindName is what people call a guest of a kind.
-func kindName(kind guest.Kind) string { return cmp.Or(kind, guest.VM).Name() }
-
 // steady refuses what would make an existing VM another one.
 func (d *stackDecider) steady(v *schema.VM, was *VM) {
 	spec := d.lock.Spec
@@ -158,18 +155,21 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 		d.refuse(finding.OtherVM, finding.VM, v.Key, finding.Why("kind-differs"),
 			finding.Do("restore it in "+spec),
 			finding.Do("or give the new one a key of its own in "+spec+", and retire or forget this one there")).
-			Because("VMID %d is a %s in the lock", was.VMID, kindName(was.Kind))
+			Because("VMID %d is a %s in the lock", was.VMID, was.Kind.Name())
 		return
 	}
 	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID && !was.seen() && d.stack.Guard != "off" { // the guard looks whether a state has the VM
-		d.note("%s/%s: its VMID is now %d; VMID %d was decided, and no such VM was seen", d.stack.Name, v.Key, v.VMID, was.VMID)
+		d.note("%s/%s: its VMID is now %d; VMID %d was decided, and no such guest was seen", d.stack.Name, v.Key, v.VMID, was.VMID)
 	} else if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
 		steps := []finding.Step{finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))}
-		if !v.IsContainer() {
+		if v.IsContainer() { // it is known by its MAC addresses, which the command writes, too
+			steps = append(steps, finding.Do("or, if the container with the new VMID exists and is the right one, remove vmid there, and run",
+				fmt.Sprintf("stackgen adopt %s/%s=%d", d.stack.Name, v.Key, v.VMID), "stackgen render"))
+		} else {
 			steps = append(steps, finding.Do("or, if the VM with the new VMID exists and is the right one, write into "+spec+", instead of vmid",
 				fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)))
 		}
-		steps = append(steps, finding.DoAll(fmt.Sprintf("or, for a new %s, give it a new key in %s and retire this one", kindName(v.Kind), spec),
+		steps = append(steps, finding.DoAll(fmt.Sprintf("or, for a new %s, give it a new key in %s and retire this one", v.Kind.Name(), spec),
 			entries("retired", d.stack.Retired, v.Key), "stackgen render"))
 		d.refuse(finding.OtherVM, finding.VM, v.Key, finding.Why("vmid-differs"), steps...).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)

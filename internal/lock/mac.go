@@ -33,7 +33,7 @@ func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 		if holder := d.takeMAC(out[i], d.stack.Name+"/"+v.Key); holder != "" {
 			at := v.Values.Get(guest.Networks).List()[i]
 			d.vmError(v, at.Pos, v.Path+".networks", schema.CodeMACClash,
-				"choose another MAC address, or give the other VM another one first",
+				"choose another MAC address, or give the other guest another one first",
 				"the MAC address %s is recorded for %s", out[i], holder)
 		}
 	}
@@ -55,7 +55,7 @@ func networks(v *schema.VM) []string {
 // defaultNetworks are the networks that the lock leaves out: those of a VM whose spec says
 // nothing of its networks.
 func defaultNetworks() []string {
-	return []string{schema.FieldAt(guest.Networks + "." + guest.Bridge).Default}
+	return []string{schema.FieldAt(guest.VM, guest.Networks+"."+guest.Bridge).Default}
 }
 
 // earlierNICs are, for each NIC of a VM, the number that it had in the lock, or -1. A NIC

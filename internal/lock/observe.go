@@ -73,6 +73,8 @@ type Recording struct {
 	Unit  bool     `json:"unit,omitempty"`
 	Key   string   `json:"key,omitempty"`
 	What  []string `json:"what"`
+
+	Container bool `json:"container,omitempty"`
 }
 
 // Observe returns a lock with what was observed, and what is new in it. It does not
@@ -102,7 +104,7 @@ func (l *Lock) Observe(seen []Observed) (*Lock, []Recording) {
 		for _, v := range o.VMs {
 			if e := vms[v.Key]; e != nil && e.VMID == v.VMID {
 				v.MACs = holders.usable(v.MACs, e)
-				all = append(all, Recording{Stack: o.Stack, Key: v.Key, What: e.observe(v, s.Status)})
+				all = append(all, Recording{Stack: o.Stack, Key: v.Key, What: e.observe(v, s.Status), Container: e.IsContainer()})
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func (r *reader) each(n *schema.Node, stacks bool, do func(string, *schema.Node)
 	for i, k := range n.Keys {
 		switch {
 		case !isName(k.Text) && !(stacks && isStackName(k.Text)): // it becomes part of paths
-			r.fail(k.Pos, "%q is not the name of a stack, unit or VM", k.Text)
+			r.fail(k.Pos, "%q is not the name of a stack, unit or guest", k.Text)
 		case n.Items[i].Shape != schema.ShapeMap:
 			r.fail(n.Items[i].Pos, "expected a map, found %s", n.Items[i].Shape)
 		default:

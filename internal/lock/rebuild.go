@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"stackgen/guest"
-	"stackgen/internal/pve"
 )
 
 // A Rebuild is the mark of a VM that gets new disks: what it was before. It is written before the
@@ -178,14 +177,6 @@ func (v *VM) Recreates() bool { return v.RebuildBegun() && v.Rebuild.Holder == 0
 func (v *VM) Exchanges(uuid string) bool {
 	b := v.Rebuild
 	return b != nil && b.Holder != 0 && !b.Waits && strings.EqualFold(b.UUID, uuid)
-}
-
-// HalfExchanged reports whether a rebuild has exchanged disks of a guest, with a UUID and a configuration, and has not
-// ended: until then, the guest has an unused volume that it was given, or that it has lost.
-func (v *VM) HalfExchanged(uuid string, raw map[string]string) bool {
-	return v.Exchanges(uuid) && slices.ContainsFunc(pve.Drives(raw), func(d pve.Drive) bool {
-		return d.IsUnused() && (pve.Given(d.Key) || slices.Contains(v.Rebuild.Volumes, d.File))
-	})
 }
 
 // observeExchange records that the exchange of disks has ended of which the VM has the mark: these are from its

@@ -33,9 +33,10 @@ func (d *stackDecider) rename() {
 		}
 		switch {
 		case from < 0 && to < 0 && !d.lock.Had(r.From):
-			d.clash(r.Pos, "renamed", "remove the line, or correct the old key", "the lock has no VM %q", r.From)
+			d.clash(r.Pos, "renamed", "remove the line, or correct the old key", "the lock has no VM or container %q", r.From)
 		case from >= 0 && to >= 0:
-			d.clash(r.Pos, "renamed", "retire or forget one of them", "%s and %s are both in the lock, and two VMs cannot become one", r.From, r.To)
+			d.clash(r.Pos, "renamed", "retire or forget one of them",
+				"%s and %s are both in the lock, and two guests cannot become one", r.From, r.To)
 		case from >= 0:
 			v := &d.lock.VMs[from]
 			was := v.Key
@@ -134,10 +135,11 @@ func (d *stackDecider) formerKeysFree() {
 		at := slices.IndexFunc(e.Value.Former, func(a Address) bool { return a.Key == v.Key })
 		d.refuse(finding.OtherVM, finding.VM, v.Key,
 			finding.Why("key-was-anothers"),
-			finding.Do("remove this VM from "+d.lock.Spec+", apply the move of the other VM and record it, then add this one again",
+			finding.Do("remove this "+v.Kind.Name()+" from "+d.lock.Spec+", apply the move of the other "+e.Value.Kind.Name()+
+				" and record it, then add this one again",
 				"stackgen render", ApplyStack(d.stack.Name), "stackgen resolve"),
-			finding.Do("or give this VM another key")).
-			Because("%s is VM %d, which had the key %s; the move from %s is not recorded as applied",
-				e.Key, e.Value.VMID, v.Key, e.Value.Resource(e.Value.Former[at]))
+			finding.Do("or give this "+v.Kind.Name()+" another key")).
+			Because("%s is %s %d, which had the key %s; the move from %s is not recorded as applied",
+				e.Key, e.Value.Kind.Name(), e.Value.VMID, v.Key, e.Value.Resource(e.Value.Former[at]))
 	}
 }

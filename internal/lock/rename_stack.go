@@ -106,7 +106,7 @@ func (d *decider) stackRenamed(f *finding.Finding, name string, l *Stack, to *sc
 		all = append(all, r.From+": "+r.To)
 	}
 	entry := finding.Line{Text: "renamed: {stacks: {{}}}", Items: append(all, name+": "+to.Name), Sep: ", "}
-	f.Add(d.settingsStep("or keep its VMs under the name "+to.Name, "move its state and render", entry, moveState(l, &now, to.Name)...))
+	f.Add(d.settingsStep("or keep its guests under the name "+to.Name, "move its state and render", entry, moveState(l, &now, to.Name)...))
 	if spec == l.Spec {
 		f.Next("or undo the new name in "+spec, "name: "+name)
 	}
@@ -123,7 +123,7 @@ func moveState(was, now *Stack, to string) []string {
 // namesChange says how the VMs of a stack keep their names when it is renamed.
 func (d *decider) namesChange(f *finding.Finding, name string, to *schema.Stack) {
 	if strings.Contains(to.Naming, "{stack}") {
-		f.Because("the names of its VMs and records change with its name; to keep them, write into %s: %s", d.options.Specs[to.Name],
+		f.Because("the names of its guests and records change with its name; to keep them, write into %s: %s", d.options.Specs[to.Name],
 			fmt.Sprintf("naming: {pattern: %q}", strings.ReplaceAll(to.Naming, "{stack}", name)))
 	}
 }

@@ -92,8 +92,8 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	if v.VMID != 0 {
 		if holder := d.used[v.VMID]; holder != "" && holder != d.stack.Name+"/"+v.Key && !(v.Adopt && d.left[v.VMID] == holder) {
 			d.vmError(v, v.Pos, v.Path, schema.CodeVMIDClash,
-				"choose another VMID; to move a VM from another stack, add it to forgotten there and adopt it here; "+
-					"`stackgen resolve` frees the VMID of a forgotten VM that is gone",
+				"choose another VMID; to move a guest from another stack, add it to forgotten there and adopt it here; "+
+					"`stackgen resolve` frees the VMID of a forgotten guest that is gone",
 				"VMID %d is recorded for %s", v.VMID, holder)
 		}
 		out.VMID = v.VMID
@@ -135,7 +135,7 @@ func (d *stackDecider) allocate(v *schema.VM) int {
 	r := d.stack.VMIDs
 	if r == nil {
 		d.vmError(v, v.Pos, v.Path, schema.CodeNoVMIDs,
-			"add vmids: FIRST-LAST to the stack, or vmid: N to the VM",
+			"add vmids: FIRST-LAST to the stack, or vmid: N to the guest",
 			"no VMID, and the stack has no vmids to allocate one from")
 		return 0
 	}
@@ -145,7 +145,7 @@ func (d *stackDecider) allocate(v *schema.VM) int {
 		}
 	}
 	d.vmError(v, r.Pos, "vmids", schema.CodeVMIDsExhausted,
-		"widen the range; `stackgen resolve` records which retired and forgotten VMs are gone, then remove their lines and render",
+		"widen the range; `stackgen resolve` records which retired and forgotten guests are gone, then remove their lines and render",
 		"the range %d-%d has no free VMID", r.First, r.Last)
 	return 0
 }
@@ -178,7 +178,7 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 	if len(nodes) > 0 {
 		d.vmError(v, v.Placement.Pos, guest.Placement, schema.CodeNoNode,
 			"raise max_per_node, or add nodes",
-			"every node already has max_per_node (%d) VMs", full)
+			"every node already has max_per_node (%d) guests of the stack", full)
 	}
 	return ""
 }

@@ -111,14 +111,14 @@ func (d *stackDecider) pool(create bool) {
 		d.refuse(finding.OtherPool, finding.Pool, was.Pool,
 			finding.Why("other-pool", spec, d.stack.Pool.ID),
 			finding.Do("restore in "+spec, "pool: {id: "+was.Pool+", create: true}"),
-			finding.Step{What: "or let the VMs join a pool that exists, then destroy this one: in " + spec,
+			finding.Step{What: "or let the guests join a pool that exists, then destroy this one: in " + spec,
 				Lines: append(finding.Lines("pool: {id: "+d.stack.Pool.ID+"}"), entries("retired", d.stack.Retired, UnitPool))})
 	}
 	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
 	if !create && inside && d.retired[UnitPool] {
 		d.clash(listPos(d.stack.Retired, UnitPool), "retired",
-			"remove pool too; preflight then prints how to take the VMs out of the pool",
-			"the pool is in retired, but VMs are still in it")
+			"remove pool too; preflight then prints how to take the guests out of the pool",
+			"the pool is in retired, but guests are still in it")
 	}
 }
 
@@ -159,7 +159,7 @@ func (d *stackDecider) unitGone(unit string) {
 	what := "destroy its resources: add to " + spec + ", then render and apply"
 	lines := []string{"stackgen render"}
 	if empty := d.emptyPool(); empty != "" { // the same for all units, whose lines a report joins
-		what = "destroy its resources: add to " + spec + ", then render, take the VMs out of the pool, and apply"
+		what = "destroy its resources: add to " + spec + ", then render, take the guests out of the pool, and apply"
 		lines = append(lines, empty)
 	}
 	d.refuse(finding.Removed, finding.Unit, unit,

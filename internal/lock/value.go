@@ -48,7 +48,7 @@ func oneOf(words ...string) func(string) bool {
 	return func(s string) bool { return slices.Contains(words, s) }
 }
 
-// isName reports whether text can be the name of a stack, unit or VM.
+// isName reports whether text can be the name of a stack, unit or guest.
 func isName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && s[0] != '-' && s[len(s)-1] != '-'
 }

@@ -14,6 +14,7 @@ import (
 
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
+	"stackgen/internal/hardware"
 	"stackgen/internal/power"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/selection"
@@ -98,20 +99,20 @@ func (v *View) planCheckpoint(ctx context.Context, api *proxmox.Power, name stri
 		o.Result, o.Text = power.InState, "it has "+pointOf(s).String()
 	case !errors.Is(err, proxmox.ErrNoSnapshot):
 		o.Result, o.Text = power.Failed, fmt.Sprintf("its snapshots cannot be read, and nothing was sent: %v", err)
-	case g.Config != nil && len(g.Config.Pending) > 0:
-		refuse("stackgen restart --pending "+o.String(), "%s waits for a restart, and a checkpoint would not have it", pendingOf(g))
+	case len(Waits(g)) > 0:
+		waits := strings.Join(Waits(g), ", ")
+		refuse("stackgen restart --pending "+o.String(), "%s waits for a restart, and a checkpoint would not have it", waits)
 	default:
 		o.Text = "would be given the checkpoint " + name
 	}
 }
 
-// pendingOf are the entries of a configuration that wait for a restart.
-func pendingOf(g *cluster.Guest) string {
-	var out []string
-	for _, p := range g.Config.Pending {
-		out = append(out, p.Key)
+// Waits are the entries of a guest whose pending changes wait for a restart, as far as it was read.
+func Waits(g *cluster.Guest) []string {
+	if g.Config == nil {
+		return nil
 	}
-	return strings.Join(out, ", ")
+	return cluster.PendingKeys(hardware.Waiting(g.Kind, g.Config.Pending))
 }
 
 // each completes the plan of each VM that is planned, several at the same time.

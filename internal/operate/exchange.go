@@ -267,7 +267,7 @@ func (x *exchanger) await(ctx context.Context, task proxmox.RunningTask) error {
 		case proxmox.Succeeded(exit):
 			return nil
 		case exit != "":
-			return errors.New(exit)
+			return errors.New(x.api.Reason(ctx, task, exit))
 		default:
 			lost = 0
 		}

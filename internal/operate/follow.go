@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/hardware"
 	"stackgen/internal/power"
 	"stackgen/internal/proxmox"
 )
@@ -39,10 +40,7 @@ func (r *runner) unlocked(ctx context.Context) (now proxmox.Now, err error) {
 // ended, or empty if that is not known.
 func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before proxmox.Now) (o One, exit string) {
 	p, lost := r.pauses(), 0
-	p.end = p.end.Add(time.Minute) // the task has its own time limit, which is r.Timeout
-	if r.Action.Name == power.Backup {
-		p.end = p.end.Add(longestBackup)
-	}
+	p.end = p.end.Add(r.more())
 	for {
 		exit, err := r.api.Ended(ctx, task)
 		switch {
@@ -67,9 +65,21 @@ func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before pr
 			lost = 0
 		}
 		if !p.wait(ctx) && ctx.Err() == nil {
-			return r.ends(power.Failed, "its task had not ended after %s", r.Timeout+time.Minute), ""
+			return r.ends(power.Failed, "its task had not ended after %s", r.Timeout+r.more()), ""
 		}
 	}
+}
+
+// more is how much longer than r.Timeout, the time limit of its call, a task may take. A shutdown of a
+// container that did not stop in time waits for it once more. Source: vm_stop of PVE::LXC.
+func (r *runner) more() time.Duration {
+	switch {
+	case r.Action.Name == power.Backup:
+		return time.Minute + longestBackup
+	case r.Action.Name == "shutdown" && r.vm.IsContainer():
+		return time.Minute + r.Timeout
+	}
+	return time.Minute
 }
 
 // interrupted is a VM of which Proxmox VE does the rest after an interrupt.
@@ -81,11 +91,12 @@ func (r *runner) interrupted(text string) One {
 
 // failed is a VM whose task failed. A shutdown that takes too long can be ended by force.
 func (r *runner) failed(ctx context.Context, exit string, task proxmox.RunningTask) One {
-	o := r.ends(power.Failed, "%s", exit)
+	o := r.ends(power.Failed, "%s", r.api.Reason(ctx, task, exit))
 	if r.Action.Name == power.Backup { // its exit says only that there were errors
 		o.Text = strings.Join(append([]string{exit}, r.api.BackupErrors(context.WithoutCancel(ctx), task)...), "; ")
 	}
-	if r.Action.Name == "shutdown" && !r.Force && strings.Contains(exit, "got timeout") && !proxmox.LockTimeout(exit, task) {
+	late := strings.Contains(exit, "got timeout") || strings.Contains(exit, "container did not stop")
+	if r.Action.Name == "shutdown" && !r.Force && late && !proxmox.LockTimeout(exit, task) {
 		o.Fix = []string{"stackgen power shutdown --force " + r.vm.String()}
 	}
 	return o
@@ -108,7 +119,7 @@ func (r *runner) settle(ctx context.Context, p *pauses, task proxmox.RunningTask
 		case err != nil && proxmox.Gone(err):
 			return r.ends(power.Failed, "it is not on %s any more", r.vm.Guest.Node)
 		case start != nil && start.Exit != "" && !proxmox.Succeeded(start.Exit) && (err != nil || now.State != to): // nobody else started it
-			o := r.ends(power.Failed, "its task has ended, and its start failed: %s", start.Exit)
+			o := r.ends(power.Failed, "its task has ended, and its start failed: %s", r.api.Reason(ctx, *start, start.Exit))
 			o.Fix = []string{"stackgen power start " + r.vm.String()}
 			return o
 		case err == nil && now.State == to && (!r.Action.Reboots() || now.PID != before.PID) && (start == nil || start.Exit != ""):
@@ -149,11 +160,11 @@ func (r *runner) unsettled(to power.State, start *proxmox.RunningTask) One {
 
 func (r *runner) done(ctx context.Context) One {
 	if r.Pending {
-		left, err := r.api.Pending(ctx, r.vm.Guest)
+		all, err := r.api.Pending(ctx, r.vm.Guest)
 		if err != nil {
 			return r.ends(power.Failed, "%s; whether changes still wait cannot be read: %v", r.Action.Done, err)
 		}
-		if len(left) > 0 {
+		if left := hardware.Waiting(r.vm.Guest.Kind, all); len(left) > 0 {
 			return r.ends(power.Failed, "%s, and %s still waits", r.Action.Done, cluster.Count(len(left), "change"))
 		}
 	}

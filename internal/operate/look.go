@@ -80,7 +80,7 @@ func Look(ctx context.Context, p *project.Project, c Choice, from check.Sources,
 		return nil, err
 	}
 	if v.Inventory != nil && from.Inventory == "" {
-		err = v.refresh(ctx, func(g *cluster.Guest) bool { return g.Status == string(power.Running) })
+		err = v.Refresh(ctx)
 	}
 	return v, err
 }
@@ -140,8 +140,9 @@ func (v *View) Run(ctx context.Context, r Request, planned []One) ([]One, error)
 	return out, err
 }
 
-// refresh reads what the selected VMs do: lists do not tell a paused VM from a running one.
-func (v *View) refresh(ctx context.Context, which func(*cluster.Guest) bool) error {
+// Refresh reads what the selected guests do, where their nodes respond: lists do not tell a paused VM from a running
+// one, are some seconds late, and say nothing of a container that is new.
+func (v *View) Refresh(ctx context.Context) error {
 	config, err := v.cluster()
 	if err != nil {
 		return err
@@ -154,7 +155,7 @@ func (v *View) refresh(ctx context.Context, which func(*cluster.Guest) bool) err
 	var all errgroup.Group
 	all.SetLimit(readsAtOnce)
 	for i := range v.VMs {
-		if g := v.VMs[i].Guest; g != nil && which(g) {
+		if g := v.VMs[i].Guest; g != nil && (g.Status != cluster.StatusUnknown || v.read(g)) {
 			all.Go(func() error {
 				if now, err := api.Now(ctx, g); err == nil { // otherwise the list is all that is known
 					g.Status = string(now.State)
@@ -164,6 +165,12 @@ func (v *View) refresh(ctx context.Context, which func(*cluster.Guest) bool) err
 		}
 	}
 	return all.Wait()
+}
+
+// read reports whether the configuration of a guest was read, and its node responds.
+func (v *View) read(g *cluster.Guest) bool {
+	n := v.Inventory.Node(g.Node)
+	return g.Config != nil && n != nil && n.Online
 }
 
 // ConsoleGrants are the lines that grant the credentials the console of a VM, if they lack it.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"stackgen/internal/hardware"
 	"stackgen/internal/power"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/selection"
@@ -69,7 +70,7 @@ func run(ctx context.Context, c proxmox.Config, r Request) ([]One, error) {
 		to := min(from+wave, len(r.VMs))
 		if failed {
 			for i := from; i < to; i++ {
-				out[i] = One{VM: &r.VMs[i], Result: power.Left, Text: "not begun, because a VM of the wave before failed"}
+				out[i] = One{VM: &r.VMs[i], Result: power.Left, Text: "not begun, because a guest of the wave before failed"}
 			}
 			continue
 		}
@@ -224,13 +225,13 @@ func (r *runner) state(ctx context.Context, to *proxmox.Now) *One {
 // the VM is read last: a wait for a lock may have taken minutes.
 func (r *runner) refusal(ctx context.Context, now proxmox.Now) *One {
 	var o One
-	if r.hardStop(now.HA) {
+	if r.hardStop(r.vm, now.HA) {
 		o = r.ends(power.Refused, "%s", hardStop)
 		return &o
 	}
 	if r.Pending {
 		left, err := r.api.Pending(ctx, r.vm.Guest)
-		if err == nil && len(left) == 0 {
+		if err == nil && len(hardware.Waiting(r.vm.Guest.Kind, left)) == 0 {
 			o = r.ends(power.InState, "no change waits any more")
 			return &o
 		}
@@ -255,11 +256,13 @@ func (r *runner) refusal(ctx context.Context, now proxmox.Now) *One {
 }
 
 // hardStop is what a shutdown of a VM of the HA manager may end with. Source: the manager's
-// resource agent for VMs, which always sets forceStop.
+// resource agent for VMs, which always sets forceStop; the one for containers never does.
 const hardStop = "the HA manager stops it hard if it does not shut down in time: give --force to accept that"
 
 // hardStop reports whether the action would stop the VM hard although that was not asked for.
-func (r *Request) hardStop(ha bool) bool { return r.Action.Name == "shutdown" && ha && !r.Force }
+func (r *Request) hardStop(vm *selection.VM, ha bool) bool {
+	return r.Action.Name == "shutdown" && ha && !r.Force && !vm.IsContainer()
+}
 
 // post sends the call.
 func (r *runner) post(ctx context.Context) (proxmox.RunningTask, error) {

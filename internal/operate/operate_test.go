@@ -386,7 +386,7 @@ func TestPending(t *testing.T) {
 	only := func(r *Request) { r.VMs, r.Pending, r.Wave = waiting, true, 1 }
 	expect(t, w.sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/302/status/reboot", Do: pvesim.DoError, Status: 500, Message: "no"}))
 	got := w.does(ctx, v, "reboot", only)
-	if got[0] != "done rebooted" || !strings.HasPrefix(got[1], "failed ") || got[2] != "left not begun, because a VM of the wave before failed" {
+	if got[0] != "done rebooted" || !strings.HasPrefix(got[1], "failed ") || got[2] != "left not begun, because a guest of the wave before failed" {
 		t.Errorf("%s", got)
 	}
 	w.sim.ClearFaults()

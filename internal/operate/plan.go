@@ -14,14 +14,12 @@ import (
 func (v *View) Waiting() []selection.VM {
 	return slices.DeleteFunc(slices.Clone(v.VMs), func(vm selection.VM) bool {
 		switch {
-		case vm.Spec != nil && vm.Spec.IsContainer(): // this is for VMs
-			return true
 		case vm.Guest == nil:
 			return vm.Holder == nil && len(vm.Gaps) == 0
 		case vm.Guest.Config == nil:
 			return false
 		}
-		return len(vm.Guest.Config.Pending) == 0
+		return len(Waits(vm.Guest)) == 0
 	})
 }
 
@@ -34,14 +32,14 @@ func (v *View) Plan(r Request) []One {
 		o := One{VM: vm, Result: power.Planned, Text: "would be " + r.Action.Done}
 		text, fix := vm.Problem()
 		switch {
-		case vm.Spec != nil && vm.Spec.IsContainer():
-			o.Result, o.Text = power.Refused, "it is a container, and this command is for VMs"
+		case r.Action.OnlyVMs && vm.IsContainer():
+			o.Result, o.Text = power.Refused, "it is a container, and Proxmox VE pauses only VMs"
 		case text != "":
 			o.Result, o.Text, o.Fix = power.Refused, text, lines(fix)
 		case r.Action.To == power.Running && vm.Entry != nil && v.Inventory.HalfExchanged(vm.Entry, vm.Guest):
 			o.Result, o.Text = power.Refused, "a rebuild exchanges its disks, and has not ended: it has only some of them"
 			o.Fix = lines("stackgen rebuild " + vm.String())
-		case r.hardStop(vm.Guest.HA != "" && vm.Guest.HA != "ignored"):
+		case r.hardStop(vm, vm.Guest.HA != "" && vm.Guest.HA != "ignored"):
 			o.Result, o.Text = power.Refused, hardStop
 		case v.denied(r.Action, vm):
 			o.Result, o.Text = power.Refused, "the token may not do that: it lacks "+privileges(r.Action)[0]

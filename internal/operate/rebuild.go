@@ -27,7 +27,7 @@ func Named(p *project.Project, inv *cluster.Inventory, names []string) *View {
 // time. It returns those that did not stop.
 func (v *View) Halt(ctx context.Context, timeout time.Duration, report func(One)) ([]One, error) {
 	var left []One
-	if err := v.refresh(ctx, func(*cluster.Guest) bool { return true }); err != nil {
+	if err := v.Refresh(ctx); err != nil {
 		return nil, err
 	}
 	vms := slices.DeleteFunc(slices.Clone(v.VMs), func(vm selection.VM) bool {
@@ -40,8 +40,8 @@ func (v *View) Halt(ctx context.Context, timeout time.Duration, report func(One)
 			return nil, err
 		}
 		left = slices.DeleteFunc(ended, func(o One) bool { return o.Result == power.Done || o.Result == power.InState })
-		if len(left) == 0 {
-			return nil, nil
+		if len(left) == 0 || ctx.Err() != nil { // a shutdown that goes on needs no other
+			return left, nil
 		}
 		vms = nil
 		for i := range left {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/hardware"
 	"stackgen/internal/power"
@@ -98,6 +99,9 @@ func otherGuest(vm *selection.VM, c *cluster.Config) string {
 		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, mac) }) {
 			return "the MAC address " + mac + ", which the lock does not record"
 		}
+	}
+	if vm.Guest.Kind == guest.Container && len(c.MACs) == 0 && len(known) > 0 {
+		return "no MAC address, by which a container is known"
 	}
 	return ""
 }

@@ -119,16 +119,16 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// slowly is a cluster with the cleanup of qemu-server 9.2, in which 20 seconds pass in one.
+// slowly is a cluster with the cleanup of qemu-server 9.2, in which ten seconds pass in one.
 func slowly(t *testing.T, n int, edit func(*pvesim.Seed)) *world {
 	return newWorldWith(t, n, func(s *pvesim.Seed) {
 		s.Cleanup = time.Second
 		edit(s)
-	}, pvesim.Options{Clock: clock.NewScaled(time.Now(), 20)})
+	}, pvesim.Options{Clock: clock.NewScaled(time.Now(), 10)})
 }
 
 // TestResetAgain: the cleanup of the first reset keeps the lock of the VM, and the second reset
-// waits for it. So does a shutdown. It says so once.
+// waits for it. So does a shutdown. It says so once. The lock is held until then, however long this takes.
 func TestResetAgain(t *testing.T) {
 	t.Parallel()
 	w := slowly(t, 1, func(s *pvesim.Seed) { s.Guests[len(s.Guests)-1].Running = true })
@@ -136,10 +136,15 @@ func TestResetAgain(t *testing.T) {
 	w.want(w.resets("baseline"), "done reset to baseline of TIME, and running")
 	w.wait(2 * time.Second)
 	w.sets(301, url.Values{"description": {"x"}}, "can't lock file '/var/lock/qemu-server/lock-301.conf' - got timeout")
+	release := w.sim.HoldConfig(301)
 	v := w.view()
 	r := w.request(v, power.Rollback, "baseline")
 	var told []string
-	r.Report = func(o One) { told = append(told, string(o.Result)+" "+o.Text) }
+	r.Report = func(o One) {
+		if told = append(told, string(o.Result)+" "+o.Text); o.Result == power.Waiting {
+			release()
+		}
+	}
 	planned, err := v.PlanResets(context.Background(), r)
 	expect(t, err)
 	ended, err := v.Run(context.Background(), r, planned)
@@ -165,6 +170,7 @@ func TestLockKept(t *testing.T) {
 		w.saves("baseline")
 		w.resets("baseline")
 		w.wait(2 * time.Second)
+		w.sim.HoldConfig(301)
 		writes := w.sim.Writes(301)
 		w.want(w.does(context.Background(), w.view(), "reboot", func(r *Request) {
 			r.Timeout = timeout

@@ -110,7 +110,7 @@ func (s *Source) outputs() (map[string]machine, error) {
 			return nil, s.apply("%s has no outputs: it was never applied, or its state is empty; "+
 				"apply it, then run the same command again", name)
 		case len(body) == 0:
-			return nil, s.apply("the state of %s has VMs and no output "+kind.List()+"; apply it again, then run the same command again", name)
+			return nil, s.apply("the state of %s has guests and no output "+kind.List()+"; apply it again, then run the same command again", name)
 		}
 		var of map[string]machine
 		if err := json.Unmarshal(body, &of); err != nil {
@@ -127,7 +127,7 @@ func (s *Source) outputs() (map[string]machine, error) {
 func (s *Source) machines() (found map[string]machine, absent []string, err error) {
 	name := s.Stack.Name
 	if len(s.Stack.VMs) == 0 {
-		return nil, nil, fmt.Errorf("%s has no outputs: its spec has no VM", name)
+		return nil, nil, fmt.Errorf("%s has no outputs: its spec has no VM and no container", name)
 	}
 	out, err := s.outputs()
 	if err != nil {
@@ -156,10 +156,10 @@ func (s *Source) machines() (found map[string]machine, absent []string, err erro
 	slices.SortFunc(missing, natural.Compare)
 	switch {
 	case len(others) > 0:
-		return nil, nil, s.preflight("%s: the outputs are those of other VMs: %s. "+
+		return nil, nil, s.preflight("%s: the outputs are those of other guests: %s. "+
 			"It is the state of another spec, or the lock was changed", name, list(others))
 	case len(missing) == len(s.Stack.VMs) && len(foreign) > 0:
-		return nil, nil, s.preflight("%s: the state has outputs of other VMs only: %s. "+
+		return nil, nil, s.preflight("%s: the state has outputs of other guests only: %s. "+
 			"It is the state of another spec", name, list(foreign))
 	case len(missing) > 0 && (!s.Partial || len(missing) == len(s.Stack.VMs)):
 		return nil, nil, s.apply("%s: no outputs of %s: not applied yet, or the apply failed; "+

@@ -23,6 +23,17 @@ type Registration struct {
 	spec, base string
 }
 
+// Containers is how many of the VMs are containers.
+func (r *Registration) Containers() int {
+	n := 0
+	for i := range r.VMs {
+		if r.VMs[i].kind == guest.Container {
+			n++
+		}
+	}
+	return n
+}
+
 // The roles of VMs.
 const (
 	roleTeacher = "teacher"
@@ -162,7 +173,7 @@ func (r *Registration) warn(live bool) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: no address of %s: %s", r.Stack, list(without), why))
 	}
 	if len(shared) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: two VMs have one address: %s; `stackgen outputs --live` asks the guest agents",
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: two guests have one address: %s; `stackgen outputs --live` asks the guest agents",
 			r.Stack, list(shared)))
 	}
 }

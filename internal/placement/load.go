@@ -11,7 +11,8 @@ import (
 // A Load is what a node has to do before and after VMs were placed by load.
 type Load struct {
 	Node          string
-	VMs           int      // placed there now
+	VMs           int      // placed there now, with containers
+	Containers    int      // of these
 	Strategies    []string // that placed VMs, or could have
 	Out           []string // why it could not have some of them
 	Before, After Host
@@ -30,13 +31,7 @@ func (r *Resolver) Loads() []Load {
 				}
 				at[c.Node] = l
 			}
-			l.Strategies = append(l.Strategies, d.Strategy)
-			if c.Node == d.Node {
-				l.VMs++
-			}
-			if c.Out != "" {
-				l.Out = append(l.Out, c.Out)
-			}
+			l.add(&d, &c)
 		}
 	}
 	var out []Load
@@ -46,6 +41,20 @@ func (r *Resolver) Loads() []Load {
 	}
 	slices.SortFunc(out, func(a, b Load) int { return natural.Compare(a.Node, b.Node) })
 	return out
+}
+
+// add notes a decision for which the node was a candidate.
+func (l *Load) add(d *Decision, c *Candidate) {
+	l.Strategies = append(l.Strategies, d.Strategy)
+	if c.Out != "" {
+		l.Out = append(l.Out, c.Out)
+	}
+	if c.Node == d.Node {
+		l.VMs++
+		if d.Container {
+			l.Containers++
+		}
+	}
 }
 
 // each is each text once.

@@ -17,6 +17,7 @@ import (
 // is in the spec.
 type Decision struct {
 	Stack, Key  string
+	Container   bool
 	Template    *lock.Template
 	Clone       string
 	CloneReason string
@@ -127,7 +128,7 @@ func need(v *schema.VM) Need {
 func (r *Resolver) Resolve(
 	s *schema.Stack, v *schema.VM, was, out *lock.VM, template func(node string) *lock.Template,
 ) []schema.Problem {
-	d := Decision{Stack: s.Name, Key: v.Key}
+	d := Decision{Stack: s.Name, Key: v.Key, Container: v.IsContainer()}
 	var problem *schema.Problem
 	if template == nil {
 		problem = r.template(v, was, out, &d)
@@ -183,7 +184,7 @@ func (r *Resolver) node(
 				Pos:     v.At(guest.Adopt),
 				Path:    v.Path,
 				Code:    schema.CodeNoNode,
-				Message: fmt.Sprintf("VM %d, which it adopts, cannot be seen, so its node is not known", out.VMID),
+				Message: fmt.Sprintf("%s %d, which it adopts, cannot be seen, so its node is not known", v.Kind.Name(), out.VMID),
 				Fix:     "correct the VMID, or write node: NAME",
 			}
 		}
@@ -240,7 +241,7 @@ func (r *Resolver) out(s *schema.Stack, v *schema.VM, entry *lock.VM, node strin
 	case n.CPUs == 0 || n.Memory == 0:
 		return "its load cannot be seen; the token lacks Sys.Audit on /nodes/" + node
 	case full > 0 && r.counts[s.Name][node] >= full:
-		return fmt.Sprintf("already has max_per_node (%d) VMs", full)
+		return fmt.Sprintf("already has max_per_node (%d) guests of the stack", full)
 	}
 	e := *entry
 	if e.Node = node; e.Template != nil && e.Clone == "" {

@@ -26,9 +26,12 @@ type Action struct {
 	From  []State // in which Proxmox VE takes it
 	To    State   // afterwards; empty if the action leaves it
 	Stops bool    // the VM does not answer its users any more, if only for a while
+
+	OnlyVMs bool // Proxmox VE cannot do it to a container
 }
 
-// Actions are all actions, as `stackgen power` lists them.
+// Actions are all actions, as `stackgen power` lists them. Proxmox VE has calls that pause a container; it
+// calls them experimental, and no node has the program that they need (criu).
 // Source: the recorded answers of a server to each call in each state.
 var Actions = []Action{
 	{Name: "start", Doing: "start %s", While: "starting", Done: "started", From: []State{Stopped, Hibernated}, To: Running},
@@ -36,8 +39,8 @@ var Actions = []Action{
 	{Name: "stop", Doing: "stop %s without a shutdown", While: "stopping", Done: "stopped",
 		From: []State{Running, Paused}, To: Stopped, Stops: true},
 	{Name: "reboot", Doing: "reboot %s", While: "rebooting", Done: "rebooted", From: []State{Running}, To: Running, Stops: true},
-	{Name: "suspend", Doing: "pause %s", While: "pausing", Done: "paused", From: []State{Running}, To: Paused, Stops: true},
-	{Name: "resume", Doing: "resume %s", While: "resuming", Done: "resumed", From: []State{Paused, Hibernated}, To: Running},
+	{Name: "suspend", Doing: "pause %s", While: "pausing", Done: "paused", From: []State{Running}, To: Paused, Stops: true, OnlyVMs: true},
+	{Name: "resume", Doing: "resume %s", While: "resuming", Done: "resumed", From: []State{Paused, Hibernated}, To: Running, OnlyVMs: true},
 }
 
 // Snapshots are the actions on the snapshots of a VM.

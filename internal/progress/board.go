@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 )
 
@@ -173,4 +174,9 @@ func (b *Board) Finish(at float64) []*Row {
 		}
 	}
 	return out
+}
+
+// Guests counts rows of guests.
+func Guests(rows []*Row) guest.Tally {
+	return guest.Count(rows, func(r *Row) guest.Kind { return r.Guest })
 }

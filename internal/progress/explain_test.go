@@ -49,6 +49,7 @@ func TestExplain(t *testing.T) {
 		{db, "timeout while waiting for the QEMU agent on VM \"206\" to publish the network interfaces", "its guest agent did not answer", ""},
 		{db, "VM start\ntask failed: MAX 8 vcpus allowed per VM on this node", "only 8 CPUs", ""},
 		{db, "start failed: QEMU exited with code 1", "could not start it", "qm start 206"},
+		{db, "start failed: command '/usr/bin/kvm -id 206 -name db' failed: exit code 1", "could not start it", "qm start 206"},
 		{db, "bridge 'vmbr7' does not exist", "no bridge vmbr7", ""},
 		{gone, "VM shutdown\n\ntimeout while waiting for task\n\"UPID:pve:000052C4:0007441C:6B00EC1C:qmshutdown:216:root@pam!test:\" to\ncomplete", "did not shut down", "qm stop 206"},
 		{gone, "VM 206 is running - destroy failed", "started while", "qm shutdown 206"},

@@ -11,7 +11,6 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/power"
-	"stackgen/internal/pve"
 )
 
 // A Trouble is an error of one VM, pool or record, or of a unit, in words: what did not
@@ -99,19 +98,11 @@ func (b *Board) Trouble(r *Row) Trouble {
 	}
 	if t.Read != nil && t.Read.Off {
 		t.Not += " and is off now"
-		t.Next = append([]finding.Step{finding.Do("it ran before: start it", startLine(t.Item.Target))}, t.Next...)
+		t.Next = append([]finding.Step{finding.Do("it ran before: start it", "stackgen power start "+r.Stack+"/"+r.Key)}, t.Next...)
 	}
 	t.What = r.Name() + " " + t.Not
 	b.downReason(&t)
 	return t
-}
-
-// startLine starts a guest. `stackgen power` is about VMs.
-func startLine(t Target) string {
-	if t.Guest == guest.Container {
-		return pve.Pvesh("create", t.Guest.Path(t.Node, t.VMID, "status", "start"))
-	}
-	return "stackgen power start " + t.Stack + "/" + t.Key
 }
 
 // Failed reports whether a row failed, or was not begun for a reason of its own.
@@ -173,15 +164,23 @@ func (t Trouble) general() string {
 
 var upidShape = regexp.MustCompile(`UPID:[^\s"']+`)
 
+// Guests counts them, if they are about guests.
+func (a Alike) Guests() guest.Tally {
+	return guest.Count(a, func(t Trouble) guest.Kind { return t.Item.Guest })
+}
+
 // What is what did not happen to all of them.
 func (a Alike) What() string {
 	first := a[0]
 	if len(a) == 1 {
 		return first.String()
 	}
-	noun := map[Kind]string{VM: "VMs", Pool: "pools", Record: "records", Unit: "units"}[first.Item.Kind]
+	things := fmt.Sprintf("%d %ss", len(a), first.Item.Kind)
+	if first.Item.Kind == VM {
+		things = a.Guests().String()
+	}
 	not := strings.NewReplacer("was ", "were ", "and is ", "and are ").Replace(first.Not)
-	return fmt.Sprintf("%d %s %s%s", len(a), noun, not, strings.TrimPrefix(first.String(), first.What))
+	return fmt.Sprintf("%s %s%s", things, not, strings.TrimPrefix(first.String(), first.What))
 }
 
 // Next are the steps for all of them, each with the lines of all.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
+	"strings"
 
 	"stackgen/internal/cluster"
 )
@@ -78,15 +80,27 @@ func (r *reader) proveFree(ctx context.Context, vmid int) {
 	r.inv.Gaps = append(r.inv.Gaps, r.missing(ctx, at, cluster.VMAudit, reason))
 }
 
-// readPaths reads the privileges on paths that a create needs. The dump of privileges
-// omits a path whose ACL entry removes all of them.
+// readPaths reads the privileges on paths that a create needs, and on those above them. The dump of privileges
+// omits a path whose ACL entry removes all of them. A network may also be in a zone that has such an entry.
 func (r *reader) readPaths(ctx context.Context) {
 	a := r.access(ctx)
-	var paths []string
+	var all, paths []string
 	for _, at := range r.wanted.Paths {
+		for ; !cluster.TopPath(at); at = path.Dir(at) {
+			all = append(all, at)
+		}
+	}
+	if slices.Contains(all, cluster.ZonesPath) {
+		for _, e := range a.Entries {
+			if strings.HasPrefix(e.Path, cluster.ZonesPath+"/") {
+				all = append(all, e.Path)
+			}
+		}
+	}
+	for _, at := range all {
 		_, listed := r.rights[at]
 		hasEntry := slices.ContainsFunc(a.Entries, func(e cluster.ACL) bool { return e.Path == at })
-		if !listed && (a.Entries == nil || hasEntry) {
+		if !listed && (a.Entries == nil || hasEntry) && !slices.Contains(paths, at) {
 			paths = append(paths, at)
 		}
 	}

@@ -54,7 +54,7 @@ func (r *reader) addDatastores(list []datastore) {
 func (r *reader) readNetworks(ctx context.Context, n *cluster.Node) {
 	var list []network
 	if err := r.get(ctx, "/nodes/"+n.Name+"/network?type=any_bridge", &list); err != nil {
-		return // then nothing is known of them, which blocks nothing
+		return // then nothing is known of them
 	}
 	n.Networks = []cluster.Network{}
 	for _, b := range list {
@@ -176,7 +176,7 @@ func (r *reader) readCPUModels(ctx context.Context) {
 		Name string `json:"name"`
 	}
 	if err := r.get(ctx, "/nodes/"+r.inv.Nodes[i].Name+"/capabilities/qemu/cpu", &list); err != nil {
-		return // then nothing is known of them, which blocks nothing
+		return // then nothing is known of them
 	}
 	r.inv.CPUModels = []string{}
 	for _, m := range list {

@@ -20,12 +20,12 @@ type WantedVM struct {
 	MACs []string // that lock and spec have for it, upper case
 }
 
-// readOtherMACs reads the UUIDs and MAC addresses of all other guests, if a VM of
-// the project or one of its MAC addresses was not found: another guest may have it. It reads
-// which volumes of others they have, too, and reads them for these.
+// readOtherMACs reads the UUIDs and MAC addresses of all other guests, and which volumes of others
+// they have, if that is wanted, or if a VM of the project or one of its MAC addresses was not found:
+// another guest may have it.
 // Proxmox VE has no list of them, so this costs one request for each guest.
 func (r *reader) readOtherMACs(ctx context.Context) {
-	if !r.wanted.Borrowed && !slices.ContainsFunc(r.wanted.VMs, r.incomplete) {
+	if !r.wanted.Others && !slices.ContainsFunc(r.wanted.VMs, r.incomplete) {
 		return
 	}
 	var others []*cluster.Guest

@@ -15,9 +15,9 @@ import (
 	"stackgen/internal/power"
 )
 
-// powerWrite starts or stops one VM, takes a snapshot of it, or goes back to one.
+// powerWrite starts or stops one guest, takes a snapshot of it, or goes back to one.
 var powerWrite = write{
-	http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/` +
+	http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/(qemu|lxc)/[0-9]+/` +
 		`(status/(start|shutdown|stop|reboot|suspend|resume)|snapshot|snapshot/[^/]+/rollback)$`),
 }
 
@@ -111,7 +111,7 @@ func (p *Power) Send(ctx context.Context, g *cluster.Guest, part []string, body 
 	if err := p.api.Post(powerWrite.in(ctx), path, body, &upid); err != nil {
 		return RunningTask{}, p.explain("POST "+path, err)
 	}
-	return RunningTask{UPID: upid, Node: g.Node, VMID: g.VMID}, nil
+	return RunningTask{UPID: upid, Node: g.Node, VMID: g.VMID, Kind: g.Kind}, nil
 }
 
 // Ended returns how a task has ended; empty while it runs.
@@ -131,12 +131,13 @@ func (p *Power) Ended(ctx context.Context, t RunningTask) (exit string, err erro
 // nil if the credentials see none.
 func (p *Power) StartAfter(ctx context.Context, of RunningTask) (*RunningTask, error) {
 	var tasks []task
-	path := fmt.Sprintf("/nodes/%s/tasks?source=all&typefilter=qmstart&vmid=%d&since=%d", url.PathEscape(of.Node), of.VMID, of.began())
+	path := fmt.Sprintf("/nodes/%s/tasks?source=all&typefilter=%s&vmid=%d&since=%d",
+		url.PathEscape(of.Node), of.Kind.Task("start"), of.VMID, of.began())
 	if err := p.get(ctx, path, &tasks); err != nil || len(tasks) == 0 {
 		return nil, err
 	}
 	// The list has those that run first. One whose end the node has not noticed yet is among them.
-	start := &RunningTask{UPID: tasks[0].UPID, Node: of.Node, Type: tasks[0].Type, VMID: of.VMID}
+	start := &RunningTask{UPID: tasks[0].UPID, Node: of.Node, Type: tasks[0].Type, VMID: of.VMID, Kind: of.Kind}
 	start.Exit, _ = p.Ended(ctx, *start) // of one that cannot be read, it is not known that it has ended
 	return start, nil
 }
@@ -163,10 +164,10 @@ var lockTimeout = regexp.MustCompile(
 func MeetsLock(text string) bool { return lockTimeout.MatchString(text) }
 
 // LockTimeout reports whether a task ended because another process had the file lock of the
-// configuration of its VM for ten seconds. A task that takes that lock once has done nothing
+// configuration of its guest for ten seconds. A task that takes that lock once has done nothing
 // then. Source: lock_file_full of PVE::Tools.
 func LockTimeout(exit string, t RunningTask) bool {
-	return strings.TrimSpace(exit) == fmt.Sprintf("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", t.VMID)
+	return strings.TrimSpace(exit) == "can't lock file '"+t.Kind.LockFile(t.VMID)+"' - got timeout"
 }
 
 // log is the first lines of the log of a task that has ended. Without an answer there are none:

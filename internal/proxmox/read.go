@@ -17,8 +17,8 @@ import (
 	"stackgen/internal/pve"
 )
 
-// Wanted says which guests to read in detail. All others are only listed, unless one
-// of VMs is not found.
+// Wanted says which guests to read in detail. All others are only listed, unless Others
+// says more or one of VMs is not found.
 type Wanted struct {
 	VMIDs     []int    // VMIDs in specs and lock
 	Names     []string // VM names in the specs
@@ -30,7 +30,8 @@ type Wanted struct {
 
 	EveryTemplate bool // all templates, too
 	CPUModels     bool // the CPU models of the administrator
-	Borrowed      bool // the volumes that guests have from others, before one of VMs is destroyed
+	Others        bool // what identifies all other guests, and the volumes that they have from others
+	Destroys      bool // VMs may be destroyed: the rights to create them again are read, too
 
 	Images   []cluster.Files // storages whose images are read, without files
 	Archives []WantedArchive
@@ -103,10 +104,11 @@ func (r *reader) run(ctx context.Context) error {
 	r.readImages(ctx)
 	r.readArchives(ctx)
 	r.readOtherMACs(ctx)
-	if unused := r.unusedVMIDs(ctx); len(unused) > 0 {
+	unused := r.unusedVMIDs(ctx)
+	if len(unused) > 0 || r.wanted.Destroys {
 		r.readPaths(ctx)
-		concurrently(unused, func(vmid int) { r.proveFree(ctx, vmid) })
 	}
+	concurrently(unused, func(vmid int) { r.proveFree(ctx, vmid) })
 	if !r.mayUpdate() {
 		r.access(ctx) // the commands that grant privileges need it
 	}

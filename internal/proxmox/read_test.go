@@ -294,11 +294,13 @@ func TestListsAreSorted(t *testing.T) {
 func TestIdentitiesOfOtherGuests(t *testing.T) {
 	for name, c := range map[string]struct {
 		vms  []proxmox.WantedVM
-		want int // other guests that are read
+		all  bool // whatever was found
+		want int  // other guests that are read
 	}{
-		"all VMs found":               {[]proxmox.WantedVM{{VMID: 1000}, {VMID: 1001, MACs: []string{"BC:24:11:00:03:E9"}}}, 0},
-		"a VM to create":              {[]proxmox.WantedVM{{VMID: 1000}, {VMID: 900}}, 999},
-		"a MAC that no NIC of it has": {[]proxmox.WantedVM{{VMID: 1000, MACs: []string{"BC:24:11:00:03:E9"}}}, 999},
+		"all VMs found":               {[]proxmox.WantedVM{{VMID: 1000}, {VMID: 1001, MACs: []string{"BC:24:11:00:03:E9"}}}, false, 0},
+		"all guests are wanted":       {nil, true, 999},
+		"a VM to create":              {[]proxmox.WantedVM{{VMID: 1000}, {VMID: 900}}, false, 999},
+		"a MAC that no NIC of it has": {[]proxmox.WantedVM{{VMID: 1000, MACs: []string{"BC:24:11:00:03:E9"}}}, false, 999},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seed := smallCluster(t)
@@ -309,7 +311,7 @@ func TestIdentitiesOfOtherGuests(t *testing.T) {
 			}
 			s := start(t, pvesim.Options{Seed: seed})
 			begin := time.Now()
-			inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{1000, 1001, 900}, VMs: c.vms})
+			inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{1000, 1001, 900}, VMs: c.vms, Others: c.all})
 			took, read := time.Since(begin), 0
 			for _, g := range inv.Guests {
 				if g.Identity != nil && g.VMID >= 1000 {

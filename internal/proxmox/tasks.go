@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"stackgen/guest"
 )
 
 // The limits of reading tasks.
@@ -22,8 +24,9 @@ type RunningTask struct {
 	UPID string
 	Node string
 	Type string
-	VMID int    // 0 if it is not about one guest; of a clone, the source
-	Exit string // OK, WARNINGS: 1, or an error; empty while it runs
+	VMID int        // 0 if it is not about one guest; of a clone, the source
+	Kind guest.Kind // of a task that package operate began
+	Exit string     // OK, WARNINGS: 1, or an error; empty while it runs
 }
 
 // began is when a task began, in seconds since 1970, as its UPID says; 0 if it does not.

@@ -63,6 +63,18 @@ func Drives(raw map[string]string) []Drive {
 	return out
 }
 
+// Mounts are the entries of a container's configuration with a volume or a path that it has: its root file
+// system and its mount points, in the order of their keys as text.
+func Mounts(raw map[string]string) []Drive {
+	var out []Drive
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		if name, number := SplitKey(key); key == "rootfs" || name == "mp" && number >= 0 {
+			out = append(out, ParseDrive(key, raw[key]))
+		}
+	}
+	return out
+}
+
 // Buses are the names of the entries of disks and CD-ROM drives.
 var Buses = []string{"ide", "sata", "scsi", "virtio"}
 

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// lxcTimeout is how long a shutdown of a container waits if the call does not say it.
+const lxcTimeout = 60 * time.Second
+
 // runningContainer reports whether the node runs the container of a call.
 func (c *call) runningContainer() bool {
 	g := c.w.guests[c.vmid()]
@@ -141,20 +144,47 @@ func lxcShutdown(c *call) (any, error) {
 	wk := &worker{lock: vmid, wait: lockWait, cancel: "received interrupt"}
 	wk.steps = []step{func() (pause, error) {
 		_, err := c.containerToStop(vmid, "")
-		return pause{d: time.Second, main: true}, err
-	}, c.powerOff(vmid)}
+		return pause{}, err
+	}}
+	wk.steps = append(wk.steps, c.containerStops(wk, vmid, c.flag("forceStop"))...)
 	return c.w.fork(c.node, "vzshutdown", itoa(vmid), c.who, wk), nil
 }
 
-// lxcReboot stops a container and starts it in the same task.
+// containerStops asks a container to stop. One that does not is killed after the time limit. Without kill,
+// it is waited for once more. Source: vm_stop of PVE::LXC.
+func (c *call) containerStops(wk *worker, vmid int, kill bool) []step {
+	limit := lxcTimeout
+	if c.has("timeout") {
+		limit = time.Duration(atoi(c.p["timeout"])) * time.Second
+	}
+	deaf := func() bool { g := c.w.guests[vmid]; return g != nil && g.Running && g.Agent.Mode == "deaf" }
+	return []step{func() (pause, error) {
+		if deaf() {
+			return pause{d: limit, main: true}, nil
+		}
+		return pause{d: time.Second, main: true}, nil
+	}, func() (pause, error) {
+		if kill || !deaf() {
+			return pause{}, nil
+		}
+		wk.logf("command 'lxc-stop -n %d --nokill --timeout %d' failed: exit code 1", vmid, int(limit.Seconds()))
+		return pause{d: limit, main: true}, nil
+	}, func() (pause, error) {
+		if kill || !deaf() {
+			return pause{}, nil
+		}
+		return pause{}, failf("container did not stop")
+	}, c.powerOff(vmid)}
+}
+
+// lxcReboot stops a container, one that does not stop in time by force, and starts it in the same task.
 func lxcReboot(c *call) (any, error) {
 	vmid, node := c.vmid(), c.node
 	if !c.runningContainer() {
 		return nil, failf("VM %d not running", vmid)
 	}
 	wk := &worker{lock: vmid, wait: lockWait, cancel: "received interrupt"}
-	wk.steps = []step{func() (pause, error) { return pause{d: time.Second}, nil }, c.powerOff(vmid)}
-	wk.steps = append(wk.steps, c.w.startContainer(vmid, node, true)...)
+	wk.steps = append(c.containerStops(wk, vmid, true), c.w.startContainer(vmid, node, true)...)
 	return c.w.fork(node, "vzreboot", itoa(vmid), c.who, wk), nil
 }
 

@@ -176,7 +176,8 @@ type Snapshot struct {
 }
 
 // Agent says how the guest agent behaves: absent (never responds), silent (the same to a client),
-// present, or refuses (it responds, and may not report addresses).
+// present, or refuses (it responds, and may not report addresses). A container has none, and one
+// that is deaf does not stop for a shutdown.
 type Agent struct {
 	Mode       string           `yaml:"mode,omitempty"`
 	Interfaces []AgentInterface `yaml:"interfaces,omitempty"`

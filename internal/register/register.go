@@ -30,10 +30,11 @@ type Request struct {
 
 // Outputs are the outputs of some stacks, as files that are not written yet.
 type Outputs struct {
-	Stacks   []string
-	VMs      int
-	Files    []generator.File
-	Warnings []string
+	Stacks     []string
+	VMs        int
+	Containers int
+	Files      []generator.File
+	Warnings   []string
 
 	project *project.Project
 	first   *outputs.Registration
@@ -87,7 +88,8 @@ func Read(ctx context.Context, r Request) (*Outputs, error) {
 			continue
 		}
 		all = append(all, one)
-		out.VMs += len(one.VMs)
+		containers := one.Containers()
+		out.VMs, out.Containers = out.VMs+len(one.VMs)-containers, out.Containers+containers
 		out.Warnings = append(out.Warnings, one.Warnings...)
 	}
 	if err := errors.Join(errs...); err != nil {

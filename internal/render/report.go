@@ -27,7 +27,14 @@ func (r *Rendering) Report(check, diff bool) *report.Render {
 		}
 	}
 	for _, s := range p.SelectedStacks() {
-		out.Stacks, out.VMs = append(out.Stacks, s.Name), out.VMs+len(s.VMs)
+		out.Stacks = append(out.Stacks, s.Name)
+		for _, v := range s.VMs {
+			if v.IsContainer() {
+				out.Containers++
+			} else {
+				out.VMs++
+			}
+		}
 		if spec := p.Specs[s.Name]; filepath.IsLocal(spec) { // else another project would be found by it
 			out.Specs = append(out.Specs, spec)
 		}

@@ -14,6 +14,7 @@ import (
 type Decision struct {
 	Stack       string      `json:"stack"`
 	Key         string      `json:"key"`
+	Container   bool        `json:"container,omitempty"`
 	Again       bool        `json:"again,omitempty"`
 	VMID        int         `json:"vmid"`
 	MACs        []string    `json:"macs"`

@@ -115,7 +115,7 @@ func (r *Discover) text(w io.Writer, o Options) {
 	vms, _ := r.vms()
 	switch {
 	case len(vms) > 0:
-		fmt.Fprintf(w, "%s in no spec: %s, %s\n", guestsOf(vms), Count(len(r.Changes), "spec"), Count(r.Lines, "line"))
+		fmt.Fprintf(w, "%s in no spec: %s, %s\n", tally(vms), Count(len(r.Changes), "spec"), Count(r.Lines, "line"))
 		if len(r.Start) > 0 {
 			fmt.Fprintf(w, "no project is here yet: also %s, as `stackgen init` writes them\n", line(strings.Join(r.Start, ", ")))
 		}
@@ -129,7 +129,7 @@ func (r *Discover) text(w io.Writer, o Options) {
 		if s.New {
 			word = "new"
 		}
-		fmt.Fprintf(w, "  %s (%s): %s: %s\n", line(s.File), word, guestsOf(s.VMs), line(s.Why))
+		fmt.Fprintf(w, "  %s (%s): %s: %s\n", line(s.File), word, tally(s.VMs), line(s.Why))
 		if len(s.Groups) > 0 {
 			fmt.Fprintf(w, "    groups: %s\n", line(strings.Join(s.Groups, ", ")))
 		}
@@ -145,6 +145,7 @@ func (r *Discover) text(w io.Writer, o Options) {
 	r.keys(w, o)
 	r.managed(w, o)
 	r.waiting(w)
+	r.sharedMACs(w, o)
 	r.left(w, o)
 	for _, g := range r.Hidden {
 		fmt.Fprintf(w, "not visible: %s\n", line(g.Reason))
@@ -154,26 +155,9 @@ func (r *Discover) text(w io.Writer, o Options) {
 	}
 }
 
-// guestsOf counts VMs and containers: 2 VMs, 1 container.
-func guestsOf(list []discover.VM) string {
-	containers := 0
-	for _, v := range list {
-		if v.Kind != "" {
-			containers++
-		}
-	}
-	return guestCount(len(list)-containers, containers, "")
-}
-
-// guestCount is a number of VMs and one of containers, of which one may be none.
-func guestCount(vms, containers int, which string) string {
-	switch {
-	case containers == 0:
-		return Count(vms, which+guest.VM.Name())
-	case vms == 0:
-		return Count(containers, which+guest.Container.Name())
-	}
-	return Count(vms, which+guest.VM.Name()) + ", " + Count(containers, which+guest.Container.Name())
+// tally counts VMs and containers.
+func tally(list []discover.VM) guest.Tally {
+	return guest.Count(list, func(v discover.VM) guest.Kind { return kindIf(v.Kind != "") })
 }
 
 // vmids are VMIDs in a text.
@@ -191,10 +175,10 @@ func (r *Discover) counts(w io.Writer) {
 	fmt.Fprintf(w, "the cluster has %s: %s, %s, %s\n",
 		Count(c.Guests, "guest"), Count(c.VMs, "VM"), Count(c.Containers, "container"), Count(c.Templates, "template"))
 	if c.InSpecs+c.ContainersInSpecs > 0 {
-		fmt.Fprintf(w, "in specs already: %s\n", guestCount(c.InSpecs, c.ContainersInSpecs, ""))
+		fmt.Fprintf(w, "in specs already: %s\n", guestsOf(c.InSpecs, c.ContainersInSpecs))
 	}
 	if c.Other+c.OtherContainers > 0 {
-		fmt.Fprintf(w, "not asked for: %s in no spec\n", guestCount(c.Other, c.OtherContainers, "other "))
+		fmt.Fprintf(w, "not asked for: %s in no spec\n", guestsOf(c.Other, c.OtherContainers).Of("other "))
 	}
 }
 
@@ -239,7 +223,7 @@ func (r *Discover) firstPlan() string {
 		}
 	}
 	vms, _ := r.vms()
-	text := "The first plan imports " + guestsOf(vms) + " and changes "
+	text := "The first plan imports " + tally(vms).String() + " and changes "
 	switch {
 	case len(existing) == 0:
 		return text + "nothing; `stackgen import-blocks --verify` proves it."

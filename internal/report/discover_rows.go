@@ -22,7 +22,7 @@ func (r *Discover) keys(w io.Writer, o Options) {
 			of = append(of, v)
 		}
 	}
-	list(w, o, "keys that differ from the names: "+guestsOf(of), rows)
+	list(w, o, "keys that differ from the names: "+tally(of).String(), rows)
 }
 
 // A listed is a line of a list, with the commands that belong to it.
@@ -81,7 +81,7 @@ func (r *Discover) managed(w io.Writer, o Options) {
 	}
 	if len(managed) > 0 {
 		fmt.Fprintf(w, "profile default: %s; a change of the spec changes the %s, and the first plan changes nothing\n",
-			guestsOf(managed), wordOf(managed))
+			tally(managed), tally(managed).Word())
 	}
 	reasons(w, o, vms, names, func(v discover.VM) []discover.Reason {
 		if !v.Managed {
@@ -90,7 +90,7 @@ func (r *Discover) managed(w io.Writer, o Options) {
 		return v.Later
 	})
 	if len(adopted) > 0 {
-		fmt.Fprintf(w, "profile adopted: %s; no plan changes the %s\n", guestsOf(adopted), wordOf(adopted))
+		fmt.Fprintf(w, "profile adopted: %s; no plan changes the %s\n", tally(adopted), tally(adopted).Word())
 	}
 	reasons(w, o, vms, names, func(v discover.VM) []discover.Reason { return v.Reasons })
 	if len(r.Script) == 0 {
@@ -105,14 +105,6 @@ func (r *Discover) managed(w io.Writer, o Options) {
 	if explicit > 0 {
 		fmt.Fprintf(w, "then %s can have profile default, too\n", Count(explicit, "more VM"))
 	}
-}
-
-// wordOf is what one of several guests is called.
-func wordOf(list []discover.VM) string {
-	if slices.ContainsFunc(list, func(v discover.VM) bool { return v.Kind != list[0].Kind }) {
-		return "guest"
-	}
-	return cmp.Or(list[0].Kind, guest.VM.Name())
 }
 
 // reasons groups the VMs that have the same reason.
@@ -167,6 +159,21 @@ func (r *Discover) waiting(w io.Writer) {
 	}
 }
 
+// sharedMACs names the MAC addresses that something else has, too, as far as they were read.
+func (r *Discover) sharedMACs(w io.Writer, o Options) {
+	vms, names := r.vms()
+	var rows []listed
+	for i, v := range vms {
+		if len(v.SharedMACs) > 0 {
+			rows = append(rows, listed{text: names[i] + " has " + strings.Join(v.SharedMACs, ", ")})
+		}
+	}
+	list(w, o, "the same MAC address twice, so the network reaches one of the two only: give one of them another one", rows)
+	if len(vms) > 0 && r.Unread > 0 {
+		fmt.Fprintf(w, "not read: the MAC addresses of %s; one of them may have that of a guest above\n", Count(r.Unread, "other guest"))
+	}
+}
+
 // left lists the guests that get no spec.
 func (r *Discover) left(w io.Writer, o Options) {
 	kinds := []struct {
@@ -177,6 +184,7 @@ func (r *Discover) left(w io.Writer, o Options) {
 		{discover.Unfit, " that would stop every plan of the stack"},
 		{discover.Unread, " that could not be read"},
 		{discover.Locked, " that is locked"},
+		{discover.NoNetwork, " without a network"},
 		{discover.Unknown, " that a spec cannot know"},
 		{discover.Unnamable, " that a spec cannot name"},
 		{discover.Elsewhere, " of another project"},
@@ -200,7 +208,7 @@ func (r *Discover) left(w io.Writer, o Options) {
 			r.commands = l.Reason.Commands
 			rows = append(rows, r)
 		}
-		things := guestCount(len(rows)-containers, containers, "")
+		things := guestsOf(len(rows)-containers, containers).String()
 		if k.kind == discover.Template {
 			things = Count(len(rows), "template")
 		}

@@ -16,7 +16,7 @@ func TestHarmlessDiscover(t *testing.T) {
 	neutral.Neutral = true
 	p := &discover.Proposal{Stacks: []discover.Stack{{Name: hostile, File: hostile, Why: hostile, Groups: []string{hostile}, Missing: []string{hostile}, VMs: []discover.VM{
 		{Key: "a", Name: hostile, Node: hostile, Reasons: []discover.Reason{reason, neutral}}, {Key: "b", Name: hostile, Managed: true, Later: []discover.Reason{neutral}, Pending: []string{hostile}, Command: hostile, Defaults: []cluster.Setting{{Key: hostile, Value: hostile}}}}}}}
-	for _, k := range []discover.Kind{discover.Locked, discover.Unknown, discover.Template, discover.InSpec, discover.Elsewhere, discover.Leaving, discover.Unclear, discover.Unread, discover.Unfit, discover.Unnamable} {
+	for _, k := range []discover.Kind{discover.Locked, discover.NoNetwork, discover.Unknown, discover.Template, discover.InSpec, discover.Elsewhere, discover.Leaving, discover.Unclear, discover.Unread, discover.Unfit, discover.Unnamable} {
 		p.Left = append(p.Left, discover.Left{Kind: k, VMID: 1, Name: hostile, Node: hostile, Reason: reason})
 	}
 	r := NewDiscover(p, []Change{{Path: hostile, Word: "created", Diff: "+" + hostile}}, nil, []cluster.Gap{{Path: "/vms", Privilege: cluster.VMAudit, Reason: hostile, Fix: hostile}})

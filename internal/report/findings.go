@@ -37,7 +37,8 @@ type Findings struct {
 func NewFindings(fs []finding.Finding, notes []string) *Findings {
 	own := append([]finding.Finding{}, fs...)
 	for i := range own { // JSON has empty lists, not null
-		own[i].Says, own[i].Evidence, own[i].Steps = sentence(own[i].Reason), inWords(own[i].Evidence), stepsInWords(own[i].Steps)
+		f, kind := &own[i], own[i].GuestKind()
+		f.Says, f.Evidence, f.Steps = sentence(kind, f.Reason), inWords(kind, f.Evidence), stepsInWords(kind, f.Steps)
 	}
 	return &Findings{Findings: own, Counts: append([]finding.Count{}, finding.Counts(fs)...),
 		Total: len(fs), Exit: finding.Exit(fs), Notes: append([]string{}, notes...), Action: "apply"}
@@ -135,18 +136,18 @@ func (r *Findings) notes() []string {
 	return append(out, "the cluster was read at "+r.Endpoint)
 }
 
-// Changed says how many VMs a plan would change, if any.
+// Changed says how many guests a plan would change, if any.
 func (r *Findings) Changed() string {
-	n := 0
-	for i := range r.Findings {
-		if f := &r.Findings[i]; !f.Stops() && len(f.Differs)+len(f.Updates) > 0 {
-			n++
+	var changed []finding.Finding
+	for _, f := range r.Findings {
+		if !f.Stops() && len(f.Differs)+len(f.Updates) > 0 {
+			changed = append(changed, f)
 		}
 	}
-	if n == 0 {
+	if len(changed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the plan will change %s, listed below", Count(n, "VM"))
+	return "the plan will change " + Guests(changed).String() + ", listed below"
 }
 
 // Summary is how many findings there are of each kind.

@@ -9,7 +9,8 @@ import (
 // node, and negative where more is needed than there is.
 type Node struct {
 	Node           string   `json:"node"`
-	VMs            int      `json:"vms"` // placed there now
+	VMs            int      `json:"vms"`                  // placed there now, with containers
+	Containers     int      `json:"containers,omitempty"` // of these
 	Strategies     []string `json:"strategies"`
 	Out            []string `json:"out,omitempty"` // why it could not have some of them
 	CPU            float64  `json:"free_cpu_before"`
@@ -40,7 +41,7 @@ func (r *Resolve) loads() []string {
 
 // why says what the strategies saw of a node.
 func (n *Node) why() string {
-	text := fmt.Sprintf("%s: %s by %s", n.Node, Count(n.VMs, "VM"), strings.Join(n.Strategies, " and "))
+	text := fmt.Sprintf("%s: %s by %s", n.Node, guestsOf(n.VMs-n.Containers, n.Containers), strings.Join(n.Strategies, " and "))
 	switch {
 	case n.CPUs == 0 || n.Memory == 0:
 	case n.VMs == 0:
@@ -72,7 +73,7 @@ func (n *Node) short() string {
 		return ""
 	}
 	return fmt.Sprintf("warning: %s: what is in use and %s placed there need %s: some are promised twice",
-		n.Node, Count(n.VMs, "VM"), strings.Join(of, " and "))
+		n.Node, guestsOf(n.VMs-n.Containers, n.Containers), strings.Join(of, " and "))
 }
 
 func gib(bytes int64) float64 { return float64(bytes) / (1 << 30) }

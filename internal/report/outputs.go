@@ -8,13 +8,14 @@ import (
 
 // Outputs is what a command did with the outputs of stacks.
 type Outputs struct {
-	Root     string
-	Stacks   []string
-	VMs      int
-	Files    int // of all stacks
-	Changes  []Change
-	Warnings []string
-	Skipped  []string // stacks that were selected and do not ask for files
+	Root       string
+	Stacks     []string
+	VMs        int
+	Containers int
+	Files      int // of all stacks
+	Changes    []Change
+	Warnings   []string
+	Skipped    []string // stacks that were selected and do not ask for files
 }
 
 // Print prints every file that was written to out, and the rest to errOut.
@@ -22,7 +23,8 @@ func (r *Outputs) Print(out, errOut io.Writer) error {
 	if err := Changes(out, r.Root, r.Changes); err != nil {
 		return err
 	}
-	if err := Printf(errOut, "wrote the outputs of %s, %s (%s): %s written, %d unchanged\n", Count(len(r.Stacks), "stack"), Count(r.VMs, "VM"),
+	if err := Printf(errOut, "wrote the outputs of %s, %s (%s): %s written, %d unchanged\n",
+		Count(len(r.Stacks), "stack"), guestsOf(r.VMs, r.Containers),
 		strings.Join(r.Stacks, ", "), Count(len(r.Changes), "file"), r.Files-len(r.Changes)); err != nil {
 		return err
 	}

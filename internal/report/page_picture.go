@@ -79,7 +79,7 @@ func (p *page) picture() {
 			at = len(p.Nodes)
 			p.Nodes = append(p.Nodes, box{Name: cmp.Or(vm.Node, nowhere)})
 		}
-		p.Nodes[at].add(found, vm.Stack+"/"+vm.Key, fmt.Sprintf("VM %d", vm.VMID), "same")
+		p.Nodes[at].add(found, vm.Stack+"/"+vm.Key, fmt.Sprintf("%s %d", kindIf(vm.Container).Name(), vm.VMID), "same")
 	}
 	for _, u := range p.Drift.Units {
 		at := slices.IndexFunc(p.Units, func(b box) bool { return b.Name == u.Stack })
@@ -95,7 +95,7 @@ func (p *page) picture() {
 	}
 	has := map[string]bool{}
 	for i := range p.Nodes {
-		p.Nodes[i].sum("VM", has)
+		p.Nodes[i].sum(scopeGuests(p.VMs).Word(), has)
 	}
 	for i := range p.Units {
 		p.Units[i].sum("unit", has)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"stackgen/guest"
 	"stackgen/internal/power"
 )
 
@@ -38,6 +39,7 @@ type Powered struct {
 	Fix     []string     `json:"fix,omitempty"`     // commands
 	Seconds float64      `json:"seconds,omitempty"` // that it took
 
+	Container  bool        `json:"container,omitempty"`
 	Warnings   []string    `json:"warnings,omitempty"` // of its task
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 }
@@ -96,7 +98,16 @@ func (r *Power) answer() string {
 	if len(parts) == 0 {
 		return "nothing to do"
 	}
-	return fmt.Sprintf("%s: %s", Count(len(r.VMs), "VM"), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s: %s", poweredGuests(r.VMs), strings.Join(parts, ", "))
+}
+
+// Count counts the guests with a result: 2 VMs.
+func (r *Power) Count(result power.Result) string {
+	return poweredGuests(slices.DeleteFunc(slices.Clone(r.VMs), func(v Powered) bool { return v.Result != result }))
+}
+
+func poweredGuests(all []Powered) string {
+	return guest.Count(all, func(v Powered) guest.Kind { return kindIf(v.Container) }).String()
 }
 
 // A poweredGroup is VMs of a stack that ended alike.
@@ -129,7 +140,7 @@ func (g poweredGroup) print(w io.Writer) {
 		for _, v := range g[:few] {
 			keys = append(keys, v.Key)
 		}
-		fmt.Fprintf(w, "%s\t%s: %s\t%s\n", g[0].Result, line(g[0].Stack), Count(len(g), "VM"), line(g[0].Text))
+		fmt.Fprintf(w, "%s\t%s: %s\t%s\n", g[0].Result, line(g[0].Stack), poweredGuests(g), line(g[0].Text))
 		fmt.Fprintf(w, "\t  %s and %d more\n", line(strings.Join(keys, ", ")), len(g)-few)
 	} else {
 		for _, v := range g {

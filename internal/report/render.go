@@ -47,14 +47,15 @@ type Render struct {
 	Changes  []Change          `json:"changes"`
 	Notes    []string          `json:"notes,omitempty"`
 
-	Root    string            `json:"-"`
-	Sources map[string][]byte `json:"-"` // of the problems
-	Stacks  []string          `json:"-"` // that were rendered
-	Specs   []string          `json:"-"` // of these stacks, relative to the root; empty if they are those of the whole project
-	VMs     int               `json:"-"`
-	Written int               `json:"-"` // of the changes
-	Check   bool              `json:"-"` // nothing is written
-	Blocked bool              `json:"-"` // a file in the way keeps everything from being written
+	Root       string            `json:"-"`
+	Sources    map[string][]byte `json:"-"` // of the problems
+	Stacks     []string          `json:"-"` // that were rendered
+	Specs      []string          `json:"-"` // of these stacks, relative to the root; empty if they are those of the whole project
+	VMs        int               `json:"-"`
+	Containers int               `json:"-"`
+	Written    int               `json:"-"` // of the changes
+	Check      bool              `json:"-"` // nothing is written
+	Blocked    bool              `json:"-"` // a file in the way keeps everything from being written
 }
 
 // Print writes the report: results to out, and what a person reads to errOut,
@@ -120,7 +121,7 @@ func (r *Render) answer() string {
 	if n := len(r.Changes) - r.Written; n > 0 {
 		removed = fmt.Sprintf("%d removed, ", n)
 	}
-	return fmt.Sprintf("rendered %s, %s%s: %s written, %s%d unchanged", Count(len(r.Stacks), "stack"), Count(r.VMs, "VM"), of,
+	return fmt.Sprintf("rendered %s, %s%s: %s written, %s%d unchanged", Count(len(r.Stacks), "stack"), guestsOf(r.VMs, r.Containers), of,
 		Count(r.Written, "file"), removed, r.Files-r.Written)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 )
 
@@ -17,6 +18,8 @@ type Recording struct {
 	Unit  bool     `json:"unit,omitempty"`
 	Key   string   `json:"key,omitempty"`
 	What  []string `json:"what"`
+
+	Container bool `json:"container,omitempty"`
 }
 
 // A Resolve is what was recorded in the lock. Its JSON keys are stable.
@@ -72,18 +75,19 @@ func (r *Resolve) text(w io.Writer, o Options) {
 	if len(r.Recorded) > 0 {
 		answer = "recorded in " + r.File + ": " + r.counts()
 	}
-	if n := len(r.Decided); n > 0 {
+	if len(r.Decided) > 0 {
+		decided := guest.Count(r.Decided, func(d Decision) guest.Kind { return kindIf(d.Container) })
 		if again := slices.ContainsFunc(r.Decided, func(d Decision) bool { return d.Again }); again {
-			answer = fmt.Sprintf("decided again and rendered: %s; %s", Count(n, "VM"), answer)
+			answer = fmt.Sprintf("decided again and rendered: %s; %s", decided, answer)
 		} else {
-			answer = fmt.Sprintf("decided in %s: %s; %s", r.File, Count(n, "VM"), strings.TrimSuffix(answer, " in "+r.File))
+			answer = fmt.Sprintf("decided in %s: %s; %s", r.File, decided, strings.TrimSuffix(answer, " in "+r.File))
 		}
 	}
-	if n := len(r.Kept); n > 0 {
-		answer = fmt.Sprintf("blocked: %s may exist, so nothing was decided again; %s", Count(n, "VM"), answer)
+	if len(r.Kept) > 0 {
+		answer = fmt.Sprintf("blocked: %s may exist, so nothing was decided again; %s", Guests(r.Kept), answer)
 	}
-	if n := len(r.Left); n > 0 {
-		answer += fmt.Sprintf("; not recorded: %s, listed below", Count(n, "VM"))
+	if len(r.Left) > 0 {
+		answer += fmt.Sprintf("; not recorded: %s, listed below", Guests(r.Left))
 		if other := NewFindings(r.Left, nil).OtherCluster(); other != "" {
 			answer = "blocked: " + other
 		}
@@ -111,9 +115,9 @@ func (r *Resolve) text(w io.Writer, o Options) {
 	}
 }
 
-// counts is of how many VMs, units and stacks something is recorded.
+// counts is of how many guests, units and stacks something is recorded.
 func (r *Resolve) counts() string {
-	vms, units, stacks := 0, 0, 0
+	guests, units, stacks := guest.Tally{}, 0, 0
 	for _, one := range r.Recorded {
 		switch {
 		case one.Key == "":
@@ -121,17 +125,18 @@ func (r *Resolve) counts() string {
 		case one.Unit:
 			units++
 		default:
-			vms++
+			guests[kindIf(one.Container)]++
 		}
 	}
 	var out []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{{vms, "VM"}, {units, "unit"}, {stacks, "stack"}} {
-		if c.n > 0 {
-			out = append(out, Count(c.n, c.what))
-		}
+	if len(guests) > 0 {
+		out = append(out, guests.String())
+	}
+	if units > 0 {
+		out = append(out, Count(units, "unit"))
+	}
+	if stacks > 0 {
+		out = append(out, Count(stacks, "stack"))
 	}
 	return strings.Join(out, ", ")
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/finding"
 )
 
@@ -159,7 +158,7 @@ func about(f *finding.Finding) string {
 			out = f.Stack
 		}
 		if f.VMID != 0 {
-			out += fmt.Sprintf(": %s %d", kindOf(f).Name(), f.VMID)
+			out += fmt.Sprintf(": %s %d", f.Word(), f.VMID)
 		}
 		if f.Name != "" && f.Name != f.Key && f.Change == nil {
 			out += " " + f.Name
@@ -179,29 +178,17 @@ func about(f *finding.Finding) string {
 	return line(out)
 }
 
-// kindOf is the kind of the guest that a finding is about. One of the cluster that no unit has is called a VM.
-func kindOf(f *finding.Finding) guest.Kind {
-	if f.Type == finding.VM && f.Unit == guest.ContainerUnit {
-		return guest.Container
-	}
-	return guest.VM
-}
-
-// plural is what many findings of a type are about.
-var plural = map[finding.Type]string{
-	finding.Stack: "stacks", finding.VM: "VMs", finding.Guest: "VMs",
-	finding.Pool: "pools", finding.Image: "images", finding.Record: "records", finding.Unit: "units",
+// noun is what a finding of a type is about, if that is no guest.
+var noun = map[finding.Type]string{
+	finding.Stack: "stack", finding.Pool: "pool", finding.Image: "image", finding.Record: "record", finding.Unit: "unit",
 }
 
 func groupName(fs []finding.Finding) string {
-	things, n := plural[fs[0].Type], len(names(fs))
-	if !slices.ContainsFunc(fs, func(f finding.Finding) bool { return kindOf(&f) == guest.VM }) {
-		things = guest.Container.Name() + "s"
+	n := len(names(fs))
+	of := Count(n, noun[fs[0].Type])
+	if fs[0].Type == finding.VM || fs[0].Type == finding.Guest {
+		of = Guests(distinct(fs)).String()
 	}
-	if n == 1 {
-		things = strings.TrimSuffix(things, "s")
-	}
-	of := fmt.Sprintf("%d %s", n, things)
 	if n < len(fs) && fs[0].Change != nil {
 		of = fmt.Sprintf("%d changes of %s", len(fs), of)
 	}
@@ -217,24 +204,33 @@ func memberNames(fs []finding.Finding) string {
 	return line(fmt.Sprintf("%s and %d more", strings.Join(all[:few], ", "), len(all)-few))
 }
 
-// names are the names of what a group is about. Only changes of one thing have the same.
-func names(fs []finding.Finding) []string {
-	var out []string
+// names are the names of what a group is about.
+func names(fs []finding.Finding) (out []string) {
+	for _, f := range distinct(fs) {
+		out = append(out, nameOf(&f))
+	}
+	return out
+}
+
+// distinct are findings without further changes of one thing, which have its name.
+func distinct(fs []finding.Finding) (out []finding.Finding) {
 	seen := map[string]bool{}
 	for i := range fs {
-		name := fs[i].Key
-		if fs[i].Type == finding.Guest {
-			name = fs[i].Name
-		}
-		if name == "" {
-			name = fs[i].Unit
-		}
+		name := nameOf(&fs[i])
 		if fs[i].Change == nil || !seen[name] {
-			out = append(out, name)
+			out = append(out, fs[i])
 		}
 		seen[name] = true
 	}
 	return out
+}
+
+// nameOf is the name of what a finding of a group is about.
+func nameOf(f *finding.Finding) string {
+	if f.Type == finding.Guest {
+		return cmp.Or(f.Name, f.Unit)
+	}
+	return cmp.Or(f.Key, f.Unit)
 }
 
 func writeRows(w io.Writer, rows []row, o Options) {

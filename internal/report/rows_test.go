@@ -3,8 +3,10 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 )
 
@@ -46,5 +48,29 @@ note: guard is off
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// TestGuestWord: a reason says what its guest is, and VMs and containers that differ in that are two groups.
+func TestGuestWord(t *testing.T) {
+	found := func(unit, key string) finding.Finding {
+		f := finding.Finding{Address: finding.Address{Stack: "lab", Unit: unit, Type: finding.VM, Key: key}}
+		return *f.Is(finding.CreationOnly, finding.Why("creation-only"))
+	}
+	record := found("dns", "a.lab.test.")
+	record.Type, record.Container = finding.Record, true
+	record.Is(finding.Managed, finding.Why("no-address"))
+	var out bytes.Buffer
+	if err := NewFindings([]finding.Finding{
+		found(guest.VMUnit, "a"), found(guest.ContainerUnit, "b"), found(guest.ContainerUnit, "c"), found(guest.ContainerUnit, "d"),
+		found(guest.ContainerUnit, "e"), record}, nil).Print(&out, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	said := out.String()
+	for _, text := range []string{"an apply leaves the VM as it is", "lab: 4 containers ", "an apply leaves the container as it is",
+		"its container reports no address"} {
+		if !strings.Contains(said, text) {
+			t.Errorf("without %q:\n%s", text, said)
+		}
 	}
 }

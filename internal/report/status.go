@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/outputs"
 )
@@ -41,7 +43,9 @@ type Now struct {
 	Checkpoint     string `json:"checkpoint,omitempty"`      // the name of the snapshot that was taken or reset to last
 	CheckpointTime string `json:"checkpoint_time,omitempty"` // RFC 3339, UTC; empty if it is not known
 
-	Console string `json:"console,omitempty"` // the address of Proxmox VE's own page
+	Console   string `json:"console,omitempty"` // the address of Proxmox VE's own page
+	Container bool   `json:"container,omitempty"`
+
 	Problem string `json:"problem,omitempty"` // why no guest is certainly the VM
 	Fix     string `json:"fix,omitempty"`     // the command that tells more
 }
@@ -93,7 +97,7 @@ func (r *Status) Answer() string {
 	for i, s := range states {
 		parts[i] = fmt.Sprintf("%d %s", n[s], s)
 	}
-	out := Count(len(r.VMs), "VM")
+	out := guest.Count(r.VMs, func(v Now) guest.Kind { return kindIf(v.Container) }).String()
 	if len(parts) > 0 {
 		out += ": " + strings.Join(parts, ", ")
 	}
@@ -104,13 +108,13 @@ func (r *Status) Answer() string {
 }
 
 // statusColumns are the columns of text and page. A column without any value is left out,
-// except for the first ones.
+// except for the first ones. The first has what its guests are called.
 var statusColumns = []struct {
 	Title string
 	Keep  bool
 	of    func(*Now) string
 }{
-	{"VM", true, func(v *Now) string { return v.Stack + "/" + v.Key }},
+	{"", true, func(v *Now) string { return v.Stack + "/" + v.Key }},
 	{"MEMBER", false, func(v *Now) string { return v.Member }},
 	{"VMID", true, func(v *Now) string { return number(v.VMID) }},
 	{"NODE", true, func(v *Now) string { return v.Node }},
@@ -127,6 +131,7 @@ var statusColumns = []struct {
 // table is the titles and cells of the columns that have a value.
 func (r *Status) table() (titles []string, rows [][]string) {
 	rows = make([][]string, len(r.VMs))
+	kinds := guest.Count(r.VMs, func(v Now) guest.Kind { return kindIf(v.Container) })
 	for _, c := range statusColumns {
 		cells, empty := make([]string, len(r.VMs)), true
 		for i := range r.VMs {
@@ -136,7 +141,7 @@ func (r *Status) table() (titles []string, rows [][]string) {
 		if empty && !c.Keep {
 			continue
 		}
-		titles = append(titles, c.Title)
+		titles = append(titles, cmp.Or(c.Title, strings.ToUpper(kinds.Word())))
 		for i, cell := range cells {
 			rows[i] = append(rows[i], cell)
 		}

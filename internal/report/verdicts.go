@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 )
 
@@ -111,13 +112,13 @@ func (r *Drift) verdict() (word, rest string) {
 // same says what has no difference.
 func (r *Drift) same() string {
 	known := len(r.Findings.Findings) - len(r.fresh())
-	n, what := len(r.VMs), "VM"
+	n, what := len(r.VMs), scopeGuests(r.VMs).String()
 	if n == 0 {
-		n, what = len(r.Units), "unit"
+		n, what = len(r.Units), Count(len(r.Units), "unit")
 	}
-	text := Count(n, what) + " are as their specs say"
+	text := what + " are as their specs say"
 	if n == 1 {
-		text = Count(n, what) + " is as its spec says"
+		text = what + " is as its spec says"
 	}
 	if known > 0 {
 		text += ", except for " + Count(known, "known difference")
@@ -126,6 +127,11 @@ func (r *Drift) same() string {
 		text += "; " + does(fresh)
 	}
 	return text
+}
+
+// scopeGuests counts the guests that were looked at.
+func scopeGuests(all []finding.ScopeVM) guest.Tally {
+	return guest.Count(all, func(v finding.ScopeVM) guest.Kind { return kindIf(v.Container) })
 }
 
 // counts are how many findings have each verdict, the worst first.

@@ -124,7 +124,7 @@ func load(q Request) (*project.Project, error) {
 		s := p.Rendered.Stacks.Get(stack)
 		switch {
 		case s == nil || s.VMs.Get(key) == nil:
-			return nil, fmt.Errorf("--again %s: the lock has no such VM; a VM is STACK/KEY", name)
+			return nil, fmt.Errorf("--again %s: the lock has no such guest; a guest is STACK/KEY", name)
 		case !p.Selected(stack):
 			return nil, fmt.Errorf("--again %s: stack %s is not among those that the command is for", name, stack)
 		}
@@ -212,7 +212,7 @@ func (r *Result) decisions(l *lock.Lock, made []placement.Decision, again []stri
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(again))) {
 		if stack, key, _ := strings.Cut(name, "/"); !decided[name] {
 			v := l.Stacks.Get(stack).VMs.Get(key)
-			r.Decided = append(r.Decided, Decision{placement.Decision{Stack: stack, Key: key}, true, v.VMID, v.MACs})
+			r.Decided = append(r.Decided, Decision{placement.Decision{Stack: stack, Key: key, Container: v.IsContainer()}, true, v.VMID, v.MACs})
 			decided[name] = true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"stackgen/schema"
 )
 
-// A VM is a VM of the project that was selected.
+// A VM is a VM or a container of the project that was selected.
 type VM struct {
 	Stack  string
 	Key    string
@@ -25,6 +25,9 @@ type VM struct {
 	Holder *cluster.Guest // the guest that has the VMID, and is not certainly the VM
 	Gaps   []cluster.Gap  // what could not be read about the VMID
 }
+
+// IsContainer reports whether it is a container, by its spec.
+func (v *VM) IsContainer() bool { return v.Spec != nil && v.Spec.IsContainer() }
 
 // String is STACK/KEY.
 func (v *VM) String() string { return v.Stack + "/" + v.Key }
@@ -83,16 +86,16 @@ func Qualify(stacks []*schema.Stack, words []string) ([]string, error) {
 		case qualified && !isStack:
 			return nil, fmt.Errorf("%q is no path, and there is no stack %q%s; stacks: %s", w, name, near(name, known), some(known))
 		case isStack && len(with) > 0:
-			return nil, fmt.Errorf("%q is a stack and the key of a VM: give the path of the spec for the stack, or %s for the VM",
+			return nil, fmt.Errorf("%q is a stack and the key of a guest: give the path of the spec for the stack, or %s for the guest",
 				w, strings.Join(with, ", "))
 		case isStack:
 			out[i] = w
 		case len(with) == 0:
-			return nil, fmt.Errorf("%q is no path, no stack and no key of a VM%s; stacks: %s", w, near(w, known), some(known))
+			return nil, fmt.Errorf("%q is no path, no stack and no key of a VM or container%s; stacks: %s", w, near(w, known), some(known))
 		case len(with) == 1:
 			out[i] = with[0]
 		default:
-			return nil, fmt.Errorf("several stacks have a VM %q: name one of %s", w, strings.Join(with, ", "))
+			return nil, fmt.Errorf("several stacks have a VM or container %q: name one of %s", w, strings.Join(with, ", "))
 		}
 	}
 	return out, nil
@@ -144,7 +147,7 @@ func Select(all []VM, words, members []string) ([]VM, error) {
 		is := func(v *VM) bool { return v.String() == w } // a group may have the same name
 		if !choose(all, chosen, is) && !choose(all, chosen, func(v *VM) bool { return v.named(w) }) {
 			stack, name, _ := strings.Cut(w, "/")
-			return nil, fmt.Errorf("stack %s has no VM and no group %q%s", stack, name, near(name, keys(all, stack)))
+			return nil, fmt.Errorf("stack %s has no VM, container or group %q%s", stack, name, near(name, keys(all, stack)))
 		}
 	}
 	stacks := Stacks(words)

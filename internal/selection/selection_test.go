@@ -38,10 +38,10 @@ func TestSelect(t *testing.T) {
 		{"", "ada l", "cs101/ada"},
 		{"", "FRONT@example.org", "cs101/front"},
 		{"cs101/teacher", "Bo", "cs101/teacher cs101/front"},
-		{"front", "", `several stacks have a VM "front": name one of web/front, cs101/front`},
-		{"wbe", "", `"wbe" is no path, no stack and no key of a VM; did you mean "web"?; stacks: web, cs101`},
+		{"front", "", `several stacks have a VM or container "front": name one of web/front, cs101/front`},
+		{"wbe", "", `"wbe" is no path, no stack and no key of a VM or container; did you mean "web"?; stacks: web, cs101`},
 		{"wbe/db1", "", `"wbe/db1" is no path, and there is no stack "wbe"; did you mean "web"?; stacks: web, cs101`},
-		{"web/dbx", "", `stack web has no VM and no group "dbx"; did you mean "db1"?`},
+		{"web/dbx", "", `stack web has no VM, container or group "dbx"; did you mean "db1"?`},
 		{"web", "Ada L", `no roster of the selected stacks has the member "Ada L"`},
 		{"", "Aba L", `no roster of the selected stacks has the member "Aba L"; did you mean "Ada L"?`},
 	} {

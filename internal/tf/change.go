@@ -75,10 +75,14 @@ func startsWith(hotplug string) bool {
 // Attribute is the attribute or block with its device, as in Values: disk.scsi0.size.
 func (c Change) Attribute() string {
 	list := listOf(c.Path)
-	if list == "" || c.Device == "" {
+	device := c.Device
+	if list == "" || device == "" {
 		return c.Path
 	}
-	return list + "." + c.Device + c.Path[len(list):]
+	if list == addresses && device == "net0" { // see addBlock
+		device = "0"
+	}
+	return list + "." + device + c.Path[len(list):]
 }
 
 // Name names what is changed: memory, cloud_init.user, scsi1, size of scsi0.
@@ -91,8 +95,6 @@ func (c Change) Name() string {
 		return name
 	}
 	switch {
-	case c.Whole && c.Of == guest.ContainerResource && c.Path == containerLists[0]:
-		return c.Device
 	case c.Whole && c.Path == addresses:
 		return "addresses of " + c.Device
 	case c.Whole && IsList(c.Path):
@@ -149,6 +151,9 @@ func listOf(path string) string {
 		return addresses
 	}
 	top, _, _ := strings.Cut(path, ".")
+	if top == interfacesOfContainer {
+		return top
+	}
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]
 		if f.HCL == top && (f.Type == schema.List && f.Elem.Type == schema.Object || f.Key == guest.Audio) {
@@ -224,10 +229,15 @@ func isEmpty(block any) bool {
 func (v Values) addBlock(at, path string, i int, block map[string]any) {
 	switch by := namedBy[path]; {
 	case by != "":
-		if name, _ := block[by].(string); name != "" {
-			v.add(at+"."+name, path, block)
+		name, named := block[by]
+		_, stored := block["datastore_id"] // which no disk has of which only unknown values are listed
+		switch text, _ := name.(string); {
+		case !named && stored: // the root volume of a container, of which there is one
+			v.add(at, path, block)
+		case text != "":
+			v.add(at+"."+text, path, block)
 		}
-	case path == "network_device":
+	case path == "network_device", path == interfacesOfContainer:
 		v.add(at+".net"+strconv.Itoa(i), path, block)
 	case path == addresses && i > 0: // the first one has keys of its own in a spec
 		v.add(fmt.Sprintf("%s.net%d", at, i), path, block)

@@ -10,9 +10,12 @@ import (
 	"stackgen/schema"
 )
 
+// interfacesOfContainer is the list of network devices of a container.
+const interfacesOfContainer = "network_interface"
+
 // containerLists are the lists of blocks of a container, each block with the number of its network
 // device.
-var containerLists = []string{"network_interface", "initialization.ip_config"}
+var containerLists = []string{interfacesOfContainer, addresses}
 
 // OfContainer are the changes that a plan makes of a container, in the order of their attributes.
 // What is not known before the apply is no change, and neither is a value that the provider reads

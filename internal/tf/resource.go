@@ -24,9 +24,10 @@ type Resource struct {
 	Tainted bool
 	Planned bool              // of a VM: no read followed its creation, so its values are those of the plan
 	Cloned  bool              // it was made by a clone, of which the provider reads only what the spec says
+	Made    bool              // the provider has made the guest: no import brought it into the state
 	Values  Values            `json:",omitempty"` // of a VM
 	Disks   []string          `json:",omitempty"` // of a VM: the interfaces of its disks in the order of the list
-	Blocks  []string          // of a VM: those of schema.DefaultBlocks that it has
+	Blocks  []string          // those of schema.DefaultBlocksOf its kind that it has
 	Absent  []string          // of a VM: those that it does not have
 	Settled map[string]string // of a VM: the values of schema.SettledRows and of migrate, by attribute
 }
@@ -67,6 +68,7 @@ func (i instance) resource() Resource {
 		return r
 	}
 	r.Wait, r.Cloned = wait(firstOf(values["agent"])), some(values["clone"])
+	r.Made = r.Cloned || values["template"] == true
 	r.VMID, _ = strconv.Atoi(scalar(values["vm_id"]))
 	if r.VMID == 0 { // an import that was never read back
 		r.VMID = vmidIn(r.ID)
@@ -98,6 +100,8 @@ func (r *Resource) container(values, before map[string]any) {
 	}
 	r.Node, _ = before["node_name"].(string)
 	r.Name = nameIn(r.Type, before)
+	archive, _ := firstOf(values["operating_system"])["template_file_id"].(string) // no import reads it
+	r.Made = archive != "" || some(values["clone"])
 	devices, _ := before["network_interface"].([]any)
 	for _, d := range devices {
 		device, _ := d.(map[string]any)
@@ -106,6 +110,11 @@ func (r *Resource) container(values, before map[string]any) {
 		}
 	}
 	r.Values = Flatten(before)
+	for _, b := range schema.DefaultBlocksOf(guest.Container) {
+		if some(before[b.Name]) { // a refresh also reads one that somebody has changed by hand
+			r.Blocks = append(r.Blocks, b.Name)
+		}
+	}
 }
 
 // nameIn is the name in the values of a guest of a type of resource.

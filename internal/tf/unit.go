@@ -1,6 +1,7 @@
 package tf
 
 import (
+	"cmp"
 	"stackgen/guest"
 	"stackgen/internal/lock"
 )
@@ -18,10 +19,7 @@ func (u Unit) HasGuests() bool { return lock.HasGuests(u.Unit) }
 
 // Kind is the kind of the guests of a unit of guests.
 func (u Unit) Kind() guest.Kind {
-	if u.Unit == lock.UnitContainer {
-		return guest.Container
-	}
-	return guest.VM
+	return cmp.Or(guest.KindOfUnit(u.Unit), guest.VM)
 }
 
 // VMUnit is the unit of the VMs of a stack.

@@ -69,6 +69,7 @@ func nodeProject(t *testing.T) (*project, *pvesim.Server) {
 // at once which node it is and who waits for it, preflight says the same, and the same command
 // completes the VMs when the node is back.
 func TestApplyNodeDown(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		state           pvesim.NodeState
 		waits, why, not string

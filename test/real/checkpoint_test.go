@@ -52,7 +52,7 @@ func TestCheckpoint(t *testing.T) {
 	// What was done by hand since is gone, and both VMs do what they did.
 	memory(a, "3072")
 	p.deployed(1, "reset live", "rollback of 2 VMs was not confirmed, and nothing was sent")
-	p.deployed(1, "reset", "reset needs VMs")
+	p.deployed(1, "reset", "reset needs guests")
 	p.deployed(0, "reset live --dry-run", "2 would be reset", "what it has written since then is lost")
 	p.deployed(0, "reset live --dry-run --format json", `"action": "rollback"`, `"checkpoint": {`, `"name": "baseline"`, `"result": "planned"`)
 	p.deployed(0, "reset live --yes", "2 VMs: 2 reset", "and running", "and stopped")

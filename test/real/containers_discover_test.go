@@ -62,6 +62,7 @@ var foundContainers = []found{
 	{name: "alone", left: "it has no network", config: map[string]string{"net0": ""}},
 	{name: "nomac", left: "has no hwaddr", config: map[string]string{"net0": "name=eth0,bridge=vmbr0,ip=dhcp,type=veth"}},
 	{name: "range", left: "a range of VLANs", config: map[string]string{"net0": "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:BB:17:00,ip=dhcp,trunks=2-9,type=veth"}},
+	{name: "quoted", left: "a quote", config: map[string]string{"mp0": `/srv/a"b,mp=/media`}},
 	{name: "limited", left: "a limit and without cores", config: map[string]string{"cpulimit": "2", "cores": ""}},
 	{name: "all", adopted: true, config: map[string]string{"cores": ""}},
 	{name: "backup", left: "lock=backup", config: map[string]string{"lock": "backup"}},
@@ -103,8 +104,8 @@ func TestDiscoverContainers(t *testing.T) {
 	sim.Change(func(s *pvesim.Seed) { s.Pools = append(s.Pools, &pvesim.Pool{ID: "hand", Guests: vmids}) })
 	before, was := digests(t, sim), stateOf(sim).guests
 	sim.ResetLog()
-	said := p.deployed(3, "discover --yes --specs-only --pool hand", "2 VMs, 23 containers in no spec: 1 spec", "the cluster has 39 guests: 5 VMs, 30 containers, 4 templates",
-		"profile default: 2 VMs, 11 containers", "profile adopted: 12 containers; no plan changes the container", "The first plan imports 2 VMs, 23 containers and changes nothing")
+	said := p.deployed(3, "discover --yes --specs-only --pool hand", "2 VMs and 23 containers in no spec: 1 spec", "the cluster has 40 guests: 5 VMs, 31 containers, 4 templates",
+		"profile default: 2 VMs and 11 containers", "profile adopted: 12 containers; no plan changes the container", "The first plan imports 2 VMs and 23 containers and changes nothing")
 	spec := p.read("specs/hand.yaml")
 	for i, c := range foundContainers {
 		of := regexp.MustCompile(fmt.Sprintf(`\{adopt: \{vmid: %d\}(, profile: default)?`, 400+i)).FindStringSubmatch(spec)
@@ -130,7 +131,7 @@ func TestDiscoverContainers(t *testing.T) {
 	if is := stateOf(sim).guests; !reflect.DeepEqual(is, was) {
 		t.Errorf("was %v, is %v", was, is)
 	}
-	p.deployed(3, "discover --pool hand", "nothing to add", "in specs already: 2 VMs, 23 containers")
+	p.deployed(3, "discover --pool hand", "nothing to add", "in specs already: 2 VMs and 23 containers")
 	p.deployed(2, "drift", "1 change is harmless: 1 waiting for a restart already", "the new nameserver (10.0.0.9) waits for a restart")
 	p.editsFound(sim)
 	p.retiresFound(sim)

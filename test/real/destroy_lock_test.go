@@ -43,7 +43,7 @@ func TestDestroyMeetsLock(t *testing.T) {
 		go func() { ended <- c.Wait() }()
 		waitUntil(t, "a task does not get the lock", func() bool { return timeouts() > before || len(ended) > 0 })
 		release()
-		if err := <-ended; err != nil || !strings.Contains(out.String(), "another task has the lock of a VM of live; destroying") ||
+		if err := <-ended; err != nil || !strings.Contains(out.String(), "another task has the lock of a guest of live; destroying") ||
 			!strings.Contains(out.String(), d.says) {
 			t.Fatalf("destroy %s: %v\n%s", d.what, err, out.String())
 		}

@@ -4,6 +4,7 @@ package real
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -181,4 +182,66 @@ vms: {a: {}, b: {started: false}}
 	p.killedIn("destroy --yes live/a", func() bool { _, left := stateOf(sim).guests[300]; return !left })
 	ends("live/a")
 	p.deployed(0, "apply --yes", "live is as its spec says")
+}
+
+// TestDestroyOfGroup destroys members of a group, and keeps them destroyed as it prints: the others stay as they are, also those
+// that have a higher number.
+func TestDestroyOfGroup(t *testing.T) {
+	t.Parallel()
+	const head = "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nnaming: {pattern: \"n{n:02}-{key}\"}\n" +
+		"defaults: {node: pve1, template: 9002, clone: linked, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}\nvms:\n  a: {}\n"
+	const group = `groups:
+  web:
+    count: 4
+    description: "the {n}: \"web\" # one"
+    tags: [web]
+    overrides:
+      web3: {memory: 1024}
+`
+	p := newProject(t, map[string]string{"stackgen.yaml": fullGuard, "specs/live.yaml": head + group})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	was := stateOf(sim).guests
+	keep := func(said, text string) (lines []string) {
+		t.Helper()
+		_, after, found := strings.Cut(said, text+"\n")
+		if !found {
+			t.Fatalf("it does not say %q:\n%s", text, said)
+		}
+		for line := range strings.Lines(after) {
+			if line == "  stackgen render\n" {
+				break
+			}
+			lines = append(lines, line)
+		}
+		return lines
+	}
+	unchanged := func(vmids ...int) {
+		t.Helper()
+		sim.ResetLog()
+		p.render()
+		p.deployed(0, "apply --yes")
+		noWrites(t, sim)
+		p.deployed(0, "preflight")
+		for _, vmid := range vmids {
+			if is := stateOf(sim).guests[vmid]; !reflect.DeepEqual(is, was[vmid]) {
+				t.Errorf("VM %d was %v, and is %v", vmid, was[vmid], is)
+			}
+		}
+	}
+
+	said := p.deployed(0, "destroy --yes live/web4", "destroyed live/web4")
+	lines := keep(said, "to keep web4 destroyed, set `count` of groups.web in specs/live.yaml to 3 and retire it there:")
+	three := strings.Replace(group, "count: 4", "count: 3", 1)
+	p.write("specs/live.yaml", head+three+strings.TrimLeft(strings.Join(lines, ""), " "))
+	unchanged(300, 301, 302, 303)
+
+	said = p.deployed(0, "destroy --yes live/web2", "destroyed live/web2")
+	lines = keep(said, "to keep web2 destroyed, set `count` of groups.web in specs/live.yaml to 1, write its members that stay under vms "+
+		"instead, remove them from its `overrides`, and retire it there:")
+	one, _, _ := strings.Cut(strings.Replace(group, "count: 4", "count: 1", 1), "    overrides")
+	p.write("specs/live.yaml", head+lines[0]+one+"retired: [web4, "+strings.TrimPrefix(lines[1], "  retired: ["))
+	t.Log(p.read("specs/live.yaml"))
+	unchanged(300, 301, 303)
 }

@@ -3,6 +3,7 @@
 package real
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -157,6 +158,7 @@ func (p *project) killedIn(command string, is func() bool) {
 	for _, pid := range append([]int{c.Process.Pid}, descendants(c.Process.Pid)...) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
+	killProvider(p.T)
 	_ = c.Wait() // its status says how it ended
 	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
 		p.Fatalf("%s has ended before it was killed: %v", command, c.ProcessState)
@@ -165,3 +167,25 @@ func (p *project) killedIn(command string, is func() bool) {
 		p.Fatalf("%s was killed after 2 minutes, before what the test waits for", command)
 	}
 }
+
+// killProvider kills the providers that commands of a test share, at once. The next command starts
+// others.
+func killProvider(t testing.TB) {
+	t.Helper()
+	attached.Range(func(key, value any) bool {
+		if key.(providerKey).test != t.Name() {
+			return true
+		}
+		p := value.(sharedProvider)
+		address, err := p.start() // it has started
+		check(t, err)
+		pid, err := strconv.Atoi(providerPID.FindStringSubmatch(address)[1])
+		check(t, err)
+		check(t, syscall.Kill(pid, syscall.SIGKILL))
+		attached.Store(key, newSharedProvider(t, p.environ))
+		return true
+	})
+}
+
+// providerPID is the number of the process in what reattachLine has.
+var providerPID = regexp.MustCompile(`"Pid":(\d+)`)

@@ -22,7 +22,7 @@ func TestDriftAcceptShared(t *testing.T) {
 		setByHand("memory", "4096", "balloon", "0", "scsi0", strings.Replace(disk, ",ssd=0", "", 1)+",ssd=1")(w, "/nodes/pve1/qemu/"+vmid)
 	}
 	setByHand("cores", "3")(w, "/nodes/pve1/qemu/1001")
-	out := w.deployed(0, "drift --accept", "class/student1, class/student3: the specs say what the VMs have: memory, disks.", "class/student2: the spec says what the VM has: ")
+	out := w.deployed(0, "drift --accept", "class/student1, class/student3: the specs say what they have: memory, disks.", "class/student2: the spec says what it has: ")
 	want := strings.NewReplacer("size: 4}]\n", "size: 4, ssd: true}]\n  memory: 4096\n", "count: 3\n", "count: 3\n  overrides:\n    student2: {cores: 3}\n").Replace(was)
 	if got := w.read("specs/class.yaml"); got != want {
 		t.Errorf("the spec is\n%s\nwant\n%s\n%s", got, want, out)

@@ -55,12 +55,26 @@ var propertyEdits = []propertyEdit{
 	property("tablet: false"), property("keyboard: de"), property("usb: [{host: spice}]"), {"serial: removed", "serial: socket", ""}, property("serial: socket"), property("vga: qxl"), property("watchdog: true"), {"watchdog: removed", "watchdog: true", ""}, property("audio: AC97"), {"audio: removed", "audio: AC97", ""}, property("virtiofs: [{mapping: media}]"), {"virtiofs: removed", "virtiofs: [{mapping: media}]", ""}, property("hotplug: disk"), property("hotplug: 'disk,network,cpu'"), property("startup: {order: 1, up: 10}"), property("restart: true"), property("stop_on_destroy: true"), property("delete_unreferenced_disks: false"), property("timeouts: {shutdown: 60}"), property("started: false"),
 }
 
+const baseNet = "bridge: vmbr0, ipv4: dhcp"
+
+// containerEdits are one change of every property of a container.
+var containerEdits = []propertyEdit{
+	property("name: renamed"), property("description: text"), property("tags: [new]"), property("on_boot: false"), property("protection: true"), property("pool: left"), property("os_type: alpine"),
+	property("unprivileged: false"), property("template: 'local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'"), property("ssh_keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a']"), property("features: {nesting: true}"),
+	property("cores: 2"), property("memory: 1024"), {"memory: 256 (less)", "", "memory: 256"}, property("swap: 256"),
+	property("rootfs: {size: 5}"), {"rootfs: smaller", "rootfs: {size: 5}", "rootfs: {size: 4}"}, property("rootfs: {datastore: shared}"),
+	{"mounts: one more", "", "mounts: [{path: /data, size: 4}]"}, {"mounts: one less", "mounts: [{path: /data, size: 4}]", ""}, {"mounts: larger", "mounts: [{path: /data, size: 4}]", "mounts: [{path: /data, size: 5}]"},
+	{"networks: one more", "", "networks: [{" + baseNet + "}, {" + baseNet + "}]"}, {"networks: one less", "networks: [{" + baseNet + "}, {" + baseNet + "}]", "networks: [{" + baseNet + "}]"},
+	nic("bridge: vmbr1, ipv4: dhcp"), nic(baseNet + ", vlan: 20"), nic(baseNet + ", mtu: 1400"), nic(baseNet + ", firewall: true"), nic(baseNet + ", interface: lan0"), nic(baseNet + ", ipv6: auto"), nic("bridge: vmbr0, ipv4: 192.0.2.9/24, gateway: 192.0.2.1"),
+	property("nameservers: [192.0.2.53]"), {"nameservers: removed", "nameservers: [192.0.2.53]", ""}, property("search_domain: lab.example"), property("startup: {order: 1, up: 10}"), {"startup: removed", "startup: {order: 1}", ""}, property("restart: true"), property("started: false"),
+}
+
 // A propertyResult is what was said about a change, and what it did.
 type propertyResult struct{ preflight, plan, server string }
 
 // TestEffectsOfEveryProperty changes every property of a running VM once, with and
-// without an agent, and with and without `restart: true`. Each change has a VM of its
-// own. The guard is off, so that what preflight blocks is seen, too. The results are the
+// without an agent, and with and without `restart: true`, and every property of a running container.
+// Each change has a VM or container of its own. The guard is off, so that what preflight blocks is seen, too. The results are the
 // tables of docs/dev/effects.md.
 func TestEffectsOfEveryProperty(t *testing.T) {
 	t.Parallel()
@@ -77,9 +91,17 @@ func TestEffectsOfEveryProperty(t *testing.T) {
 				w := b.cell(t, otherBridge)
 				w.guard = "off"
 				w.settings("")
-				results[name] = changeEveryProperty(w, restart, agent)
+				results[name] = changeEveryProperty(w, propertyEdits, agent, func(of func(propertyEdit) string) string { return propertySpec(restart, agent, of) })
 			})
 		}
+		name := fmt.Sprintf("restart-%v-containers", restart)
+		t.Run(name, func(t *testing.T) {
+			b := &faultWorld{tools: tools, containers: true}
+			w := b.cell(t, otherBridge)
+			w.guard = "off"
+			w.settings("")
+			results[name] = changeEveryProperty(w, containerEdits, true, func(of func(propertyEdit) string) string { return containerPropertySpec(restart, of) })
+		})
 	}
 	if t.Failed() {
 		return
@@ -110,13 +132,32 @@ vms:
 	return b.String()
 }
 
-// changeEveryProperty makes the VMs, and then changes all of them in one apply.
-func changeEveryProperty(w *faultCase, restart, agent bool) []propertyResult {
+// containerPropertySpec is a stack with a container for each change.
+func containerPropertySpec(restart bool, of func(propertyEdit) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `apiVersion: stackgen/v1
+kind: Stack
+name: live
+vmids: 300-399
+defaults:
+  node: pve1
+  restart: %v
+  containers: {template: "%s"}
+containers:
+`, restart, containerArchive)
+	for i, e := range containerEdits {
+		fmt.Fprintf(&b, "  p%d: {%s}\n", i, of(e))
+	}
+	return b.String()
+}
+
+// changeEveryProperty makes the guests, and then changes all of them in one apply. The spec has what an edit says of each.
+func changeEveryProperty(w *faultCase, edits []propertyEdit, agent bool, spec func(of func(propertyEdit) string) string) []propertyResult {
 	w.sim.Change(func(s *pvesim.Seed) {
 		s.Pools = append(s.Pools, &pvesim.Pool{ID: "left"}, &pvesim.Pool{ID: "right"})
 		snippets(s)
 	})
-	w.spec(propertySpec(restart, agent, func(e propertyEdit) string { return e.before }), true)
+	w.spec(spec(func(e propertyEdit) string { return e.before }), true)
 	w.must(w.apply())
 	w.sim.Change(func(s *pvesim.Seed) {
 		for _, g := range s.Guests {
@@ -125,7 +166,7 @@ func changeEveryProperty(w *faultCase, restart, agent bool) []propertyResult {
 			}
 		}
 	})
-	w.spec(propertySpec(restart, agent, func(e propertyEdit) string { return e.after }), true)
+	w.spec(spec(func(e propertyEdit) string { return e.after }), true)
 	said := w.preflightSays()
 	w.level("full")
 	w.oneOpinion()
@@ -134,8 +175,8 @@ func changeEveryProperty(w *faultCase, restart, agent bool) []propertyResult {
 	before, tasks := w.propertyGuests(), w.taskList()
 	r := w.apply()
 	after, done := w.propertyGuests(), w.taskList()[len(tasks):]
-	out := make([]propertyResult, len(propertyEdits))
-	for i := range propertyEdits {
+	out := make([]propertyResult, len(edits))
+	for i := range edits {
 		key, id := fmt.Sprintf("p%d", i), 300+i
 		out[i] = propertyResult{cmp.Or(said[key], "managed"), cmp.Or(planned[key], "no changes"), serverDid(before[id], after[id], done, id, failure(r.output, key))}
 	}
@@ -174,17 +215,24 @@ func (w *faultCase) verdicts(args ...string) map[string]finding.Finding {
 	return out
 }
 
-// planSays are the attributes that the plan changes of each VM.
+// planSays are the attributes that the plan changes of each VM or container.
 func (w *faultCase) planSays() map[string]string {
 	w.Helper()
 	dir := w.TempDir()
 	w.must(w.run("stacks/live", nil, "terragrunt", "stack", "run", "plan", "--non-interactive", "--json-out-dir", dir))
-	files, err := filepath.Glob(filepath.Join(dir, "*", "proxmox-vm", "tfplan.json"))
+	files, err := filepath.Glob(filepath.Join(dir, "*", "proxmox-*", "tfplan.json"))
 	check(w.T, err)
-	if len(files) != 1 {
-		w.Fatalf("the plan of the VM unit is %v", files)
+	out := map[string]string{}
+	for _, file := range files {
+		maps.Copy(out, w.changedIn(file))
 	}
-	body, err := os.ReadFile(files[0])
+	return out
+}
+
+// changedIn are the attributes that a plan changes of each VM or container.
+func (w *faultCase) changedIn(file string) map[string]string {
+	w.Helper()
+	body, err := os.ReadFile(file)
 	check(w.T, err)
 	var plan struct {
 		Changes []struct {
@@ -267,7 +315,7 @@ var border = regexp.MustCompile(`[│╷╵\s]+`)
 
 // oneLine is the first sentence of an error.
 func oneLine(text string) string {
-	text, _, _ = strings.Cut(border.ReplaceAllString(text, " "), " with proxmox_virtual_environment_vm")
+	text, _, _ = strings.Cut(border.ReplaceAllString(text, " "), " with proxmox_virtual_environment_")
 	if len(text) > 160 {
 		text = text[:160] + "..."
 	}
@@ -285,7 +333,7 @@ func serverDid(was, is propertyGuest, tasks []*pvesim.Task, id int, failed strin
 	if len(ran) > 0 {
 		parts = append(parts, strings.Join(ran, ", "))
 	}
-	if slices.Contains(ran, "`qmdestroy`") { // it is another VM, with values of its own
+	if slices.Contains(ran, "`qmdestroy`") || slices.Contains(ran, "`vzdestroy`") { // it is another guest, with values of its own
 		is = was
 		parts = append(parts, "**replaced**")
 	}
@@ -331,16 +379,16 @@ func keysOfBoth(a, b map[string]string) []string {
 var anyMAC = regexp.MustCompile(`BC:24:11(:[0-9A-F]{2}){3}`)
 
 func shorter(text string) string {
-	text = anyMAC.ReplaceAllString(text, "MAC")
+	text = anyMAC.ReplaceAllString(strings.TrimSpace(text), "MAC")
 	if len(text) > 70 {
 		text = text[:70] + "..."
 	}
 	return cmp.Or(text, "none")
 }
 
-const effectsHead = "<!-- Generated by UPDATE=1 make faults. Do not edit. -->\n" + `# What a change does to a running VM
+const effectsHead = "<!-- Generated by UPDATE=1 make faults. Do not edit. -->\n" + `# What a change does to a running VM or container
 
-Every property, changed once in the spec of a running VM. The real provider applied each change to a simulated cluster with
+Every property, changed once in the spec of a running guest. The real provider applied each change to a simulated cluster with
 ` + "`guard: off`" + `, so that the table also shows what ` + "`preflight`" + ` blocks (would-harm). The columns are what preflight said before the apply,
 which attributes the plan changed; and the tasks of the server and the configuration before and after. The provider
 logs in with a token of root@pam: what only root@pam itself may change, ` + "`cpu_affinity`" + `, fails with the server's answer.
@@ -356,6 +404,12 @@ func writeEffects(t *testing.T, results map[string][]propertyResult) {
 		with, without := results[fmt.Sprintf("restart-%v-agent-true", restart)], results[fmt.Sprintf("restart-%v-agent-false", restart)]
 		for i, e := range propertyEdits {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.what, either(with[i].preflight, without[i].preflight), either(with[i].plan, without[i].plan), either(with[i].server, without[i].server))
+		}
+	}
+	for _, restart := range []bool{false, true} {
+		fmt.Fprintf(&b, "\n## Containers, with `restart: %v`\n\n| change | preflight | plan | server |\n|---|---|---|---|\n", restart)
+		for i, r := range results[fmt.Sprintf("restart-%v-containers", restart)] {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", containerEdits[i].what, faultText.Replace(r.preflight), faultText.Replace(r.plan), faultText.Replace(r.server))
 		}
 	}
 	file := filepath.Join(repository, "docs", "dev", "effects.md")

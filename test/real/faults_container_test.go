@@ -84,7 +84,43 @@ func containerFaults() []fault {
 			})
 		}, noHarmRun: "the provider waits 30 minutes"}.refusedInBoth("moved n", "on another node than the state says"),
 		fault{name: "memory of a running container changed in the spec", world: world, event: edit("1024", "2048"), harm: "restarts 301"}.refusedAlways("would-harm p", "an apply would restart it"),
+		fault{name: "container stopped by hand", world: world, event: stopVM}.succeedsInBoth(nothingToDo),
+		fault{name: "container started by hand, and its spec does not start it", world: world, event: edit("memory: 1024", "memory: 1024, started: false")}.succeedsInBoth(nothingToDo),
+		fault{name: "quote in an entry of a container that is off", world: world, event: both(stopVM, func(w *faultCase) {
+			w.change(300, func(g *pvesim.Guest) { g.Config["mp0"] = `local-lvm:vm-300-disk-1,mp=/a"b,size=1G` })
+		})}.refusedInBoth("unknown n", "the provider cannot read it"),
+		fault{name: "state of an adopted container lost", world: world, event: adoptedContainer(func(w *faultCase) { w.remove(".state/live/proxmox-container") })}.fixedByImport("adopt n p", noState, "2 imported, 0 added"),
+		fault{name: "adopted container deleted by hand", world: world, event: adoptedContainer(deleteVM)}.refusedInBoth("gone n", "not in the cluster any more"),
+		fault{name: "adopted container deleted, a stranger has its VMID", world: world, event: adoptedContainer(stranger), foreign: []int{300}, harm: "destroys 300", acts: map[string]func(*faultCase){
+			"with a template instead of `adopt`": func(w *faultCase) { w.editSpec("adopt: {vmid: 300}, profile: default, ", "") },
+		}}.refusedInBoth("conflict n", "its VMID belongs to another container"),
+		fault{name: "adopted container restored from a backup under another VMID", world: world, event: adoptedContainer(restoreContainer), acts: map[string]func(*faultCase){
+			"remove `profile` from its entry": func(w *faultCase) { w.editSpec("profile: default, ", "") },
+		}}.refusedInBoth("gone n", "under another VMID"),
+		fault{name: "adopted container stopped by hand", world: world, event: adoptedContainer(stopVM)}.succeedsInBoth(nothingToDo),
+		fault{name: "backup of an adopted container", world: world, event: adoptedContainer(func(w *faultCase) { w.backup("pve1", 300) })}.succeedsInBoth(nothingToDo),
+		fault{name: "memory of an adopted container changed in the spec", world: world, event: adoptedContainer(func(w *faultCase) {
+			w.editSpec("profile: default", "profile: default, memory: 2048")
+		}), harm: "restarts 300"}.refusedAlways("would-harm n", "an apply would restart it"),
 		fault{name: "storage of a container changed in the spec", world: world, event: edit("memory: 1024", "memory: 1024, rootfs: {datastore: shared}"), harm: "destroys 301"}.refusedAlways("would-destroy p", "the plan replaces it"),
+	}
+}
+
+// restoreContainer restores container n from a backup under another VMID, and deletes it.
+func restoreContainer(w *faultCase) {
+	config := w.guests()[300].config
+	w.sim.Remove(300)
+	config["rootfs"] = "local-lvm:vm-710-disk-0,size=4G"
+	w.add(&pvesim.Guest{VMID: 710, Type: "lxc", Node: "pve1", Config: config, Running: true})
+}
+
+// adoptedContainer adopts container n in the spec, and then injects an event.
+func adoptedContainer(event func(*faultCase)) func(*faultCase) {
+	return func(w *faultCase) {
+		_, mac, _ := strings.Cut(w.guests()[300].config["net0"], "hwaddr=")
+		mac, _, _ = strings.Cut(mac, ",")
+		w.spec(strings.Replace(containerSpec, "n: {networks: [{bridge: vmbr0,", "n: {adopt: {vmid: 300}, profile: default, networks: [{bridge: vmbr0, mac: \""+mac+"\",", 1), true)
+		event(w)
 	}
 }
 

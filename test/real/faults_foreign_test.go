@@ -31,7 +31,7 @@ func foreignFaults() []fault {
 		fault{name: "node added, address of another one changed", world: recorded, seed: addNode, event: func(*faultCase) {}}.succeedsInBoth(nothingToDo),
 		fault{name: "state lost, and recorded", world: recorded, event: loseState}.fixedByImport(adoptAll, noState, "3 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "two checkouts with a local state each", world: recorded, event: secondCheckout}.refusedInBoth("other-state proxmox-vm", "this state is not the one that the lock records"),
-		fault{name: "pool of a team has the name of the stack's", world: &faultWorld{build: renderedOnly, pool: true}, seed: teamPool, event: func(*faultCase) {}, foreignPool: true}.refusedInBoth("conflict live", "has VMs that are in no spec"),
+		fault{name: "pool of a team has the name of the stack's", world: &faultWorld{build: renderedOnly, pool: true}, seed: teamPool, event: func(*faultCase) {}, foreignPool: true}.refusedInBoth("conflict live", "has guests that are in no spec"),
 		fault{name: "checkout from before a VM was added", event: oldCheckout, harm: "destroys 303"}.refusedInBoth("would-destroy d", "in state, and neither in spec nor lock"),
 		fault{name: "lock lost beside a living state", event: deleteLock}.refusedInBoth("unrendered live", "its decisions are lost"),
 	}

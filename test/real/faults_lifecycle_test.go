@@ -29,8 +29,8 @@ func lifecycleFaults() []fault {
 		fault{name: "line of a forgotten VM removed while the state has it", event: specs(faultSpec+"forgotten: [c]\n", faultSpec), recovery: removeFromState}.refusedInBoth("would-destroy c", forgotten),
 		fault{name: "two merged branches took one VMID", event: mergeBranches, noHarmRun: "only the lock has the VMID twice"}.refusedInBoth("conflict c d", "its VMID is also another VM's in the lock"),
 		fault{name: "stack renamed in its spec", event: renameStack, command: applyRenamed, acts: map[string]func(*faultCase){
-			"destroy its VMs": func(w *faultCase) { w.remove("specs/live.yaml") },
-			"stop managing its VMs": func(w *faultCase) {
+			"destroy its guests": func(w *faultCase) { w.remove("specs/live.yaml") },
+			"stop managing its guests": func(w *faultCase) {
 				w.spec("apiVersion: stackgen/v1\nkind: Stack\nname: front\nvms: {}\n", false)
 			},
 		}}.refusedInBoth("removed live", "the stack is in the lock, and its spec is gone"),

@@ -125,6 +125,13 @@ func hardwareCases() []feasibleCase {
 func cloneCases() []feasibleCase {
 	disk := "disks: [{interface: scsi0, size: 8, datastore: shared}]"
 	return []feasibleCase{
+		{what: "protection of the template", seed: func(s *pvesim.Seed) {
+			for _, g := range s.Guests {
+				if g.VMID == 9000 {
+					g.Config["protection"] = "1"
+				}
+			}
+		}, server: "can't remove drive", want: "its template 9000 is protected"},
 		{what: "device of the boot order", edits: []string{"serial:", "boot_order: [scsi3, scsi0, net0]\n    serial:"},
 			server: "invalid bootorder: device 'scsi3' does not exist", want: "its boot order names scsi3, which it does not have"},
 		{what: "disk of the boot order in the template", edits: []string{"serial:", "boot_order: [scsi1]\n    serial:", disk, strings.Replace(disk, "}]", "}, {interface: scsi1, size: 8, datastore: shared}]", 1)},

@@ -158,6 +158,7 @@ func TestGuardOverride(t *testing.T) {
 // TestGuardStateID checks that no level of the guard permits a destroy of a VM whose id in
 // the state is the VMID of another guest: the provider destroys that.
 func TestGuardStateID(t *testing.T) {
+	t.Parallel()
 	spec := strings.Replace(guardedSpec, "  b: {profile: protected}\n", "", 1)
 	g := newGuarded(t, spec)
 	g.stack(true, "apply", "2 create")

@@ -32,7 +32,7 @@ func TestGuides(t *testing.T) {
 	for name, do := range map[string]func(*reader){
 		"first stack": (*reader).firstStack, "script": (*reader).firstStackByScript, "one project": (*reader).oneProject,
 		"discover": (*reader).discovers, "dns": (*reader).changesMode, "migrate": (*reader).migrates, "day": (*reader).aDay, "rebuild": (*reader).oneBroken,
-		"rollout": (*reader).newImage,
+		"rollout": (*reader).newImage, "containers": (*reader).twoContainers,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -261,4 +261,45 @@ func (r *reader) newImage() {
 func (r *reader) oneBroken() {
 	r.reads("docs/guides/rebuild.md")
 	r.does("preflight")
+}
+
+// twoContainers runs the page about containers: one is adopted, and one is created and then migrated
+// by hand. Nothing writes to the first one; to the other one, only what creates it.
+func (r *reader) twoContainers() {
+	const name, spec = "docs/guides/containers.md", "specs/lab.yaml"
+	const resolver, proxy = 140, 700
+	r.serve(dnstest.Any, "resolver IN A 192.168.1.53")
+	g := containerByHand(resolver, "pve1", "resolver", "BC:24:11:00:01:40")
+	g.Running = true
+	maps.Copy(g.Config, map[string]string{"rootfs": "local-lvm:vm-140-disk-0,size=8G", "onboot": "1",
+		"net0": "name=eth0,bridge=vmbr0,gw=192.168.1.1,hwaddr=BC:24:11:00:01:40,ip=192.168.1.53/24,type=veth"})
+	check(r.T, r.sim.Add(g))
+	r.write(spec, r.yamlOf(name, "apiVersion", "dns: {zone: example.org, server: 192.168.1.53, tsig: {key_name: ddnskey., algorithm: hmac-sha256}", r.spec))
+	was := stateOf(r.sim).guests[resolver]
+
+	r.sim.ResetLog()
+	r.reads(name, "Adopt the one that runs")
+	noWrites(r.T, r.sim)
+	r.write(spec, r.read(spec)+r.yamlOf(name, "  proxy:", "proxy", "proxy"))
+	r.reads(name, "Create the other one")
+	r.has("proxy", "192.168.1.80")
+	r.has("git.apps", "192.168.1.80")
+
+	callAPI(r.T, r.sim, "POST", "/nodes/pve1/lxc/700/migrate", url.Values{"target": {"pve2"}, "restart": {"1"}})
+	made := stateOf(r.sim).guests[proxy]
+	if made.node != "pve2" || !made.running {
+		r.Fatalf("after the migration: %v", made)
+	}
+	r.sim.ResetLog()
+	r.reads(name, "Somebody migrates it")
+	noWrites(r.T, r.sim)
+	after := stateOf(r.sim).guests
+	if !reflect.DeepEqual(after[resolver], was) || !reflect.DeepEqual(after[proxy], made) {
+		r.Errorf("resolver was %v, and is %v\nproxy was %v, and is %v", was, after[resolver], made, after[proxy])
+	}
+	r.has("resolver", "192.168.1.53")
+	r.has("proxy", "192.168.1.80")
+	if body := r.read(spec); strings.Contains(body, "pve2") {
+		r.Errorf("the spec is\n%s", body)
+	}
 }

@@ -78,7 +78,7 @@ func changesOf(own []finding.Finding) (out []string) {
 	return out
 }
 
-var refusedVM = regexp.MustCompile(`(?m)^(?:blocked|failed) +(\S+) +live/(\S+): VM.*?  (\S.*)$`)
+var refusedVM = regexp.MustCompile(`(?m)^(?:blocked|failed) +(\S+) +live/(\S+): (?:VM|container).*?  (\S.*)$`)
 
 // guardRefuses are the VMs that the guard refuses to apply, by their keys: the verdict, and why.
 func (w *faultCase) guardRefuses() map[string]string {

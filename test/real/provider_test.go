@@ -41,9 +41,18 @@ func startsProviders(name string) bool {
 // A providerKey is a test and the credentials in its environment. Each has one provider.
 type providerKey struct{ test, credentials string }
 
-// attached has, by providerKey, functions that start the provider once and return the value
-// of TF_REATTACH_PROVIDERS.
+// attached has, by providerKey, the sharedProvider.
 var attached sync.Map
+
+// A sharedProvider is a provider that is started once, when it is needed.
+type sharedProvider struct {
+	environ []string
+	start   func() (string, error) // the value of TF_REATTACH_PROVIDERS
+}
+
+func newSharedProvider(t testing.TB, environ []string) sharedProvider {
+	return sharedProvider{environ, sync.OnceValues(func() (string, error) { return startProvider(t, environ) })}
+}
 
 // attach makes the OpenTofu processes of a test use one provider instead of starting one
 // each, which takes three quarters of the processor time of a plan. The provider is started
@@ -58,8 +67,8 @@ func attach(t testing.TB, tools *engine.Tools, command ...string) []string {
 	if _, started := attached.Load(key); !started && command[0] == "stackgen" && !slices.Contains([]string{"apply", "destroy", "drift", "discover"}, command[1]) {
 		return tools.Env
 	}
-	once, _ := attached.LoadOrStore(key, sync.OnceValues(func() (string, error) { return startProvider(t, tools.Env) }))
-	address, err := once.(func() (string, error))()
+	p, _ := attached.LoadOrStore(key, newSharedProvider(t, tools.Env))
+	address, err := p.(sharedProvider).start()
 	check(t, err)
 	return append(slices.Clone(tools.Env), "TF_REATTACH_PROVIDERS="+address, "PATH="+tofuOnce+string(filepath.ListSeparator)+faultEnv(tools, "PATH"))
 }

@@ -90,6 +90,7 @@ func TestRebuildKeeps(t *testing.T) {
 		t.Errorf("before %v\nafter %v", before, last)
 	}
 	p.complete(sim, 300, 301)
+	p.deployed(0, "destroy --dry-run", "note: live/a: scsi1 is destroyed, too: `keep` is for `stackgen rebuild` only")
 }
 
 // drivesOf are the entries of the disks of VM 300.
@@ -171,4 +172,54 @@ func TestRebuildKeepsKilled(t *testing.T) {
 			p.deployed(0, "apply --yes", "nothing to do")
 		})
 	}
+}
+
+// TestRebuildLooksFirst refuses a rebuild whose creation would fail after the destroy: a clone of a protected template
+// is protected, too, and the provider replaces its cloud-init drive. It refuses one of which that is not known: the token
+// does not see the template, or has no access to it. Nothing is written before.
+func TestRebuildLooksFirst(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(keepSpec, "template: 9002", "template: 9002, cloud_init: {datastore: local-lvm}", 1)})
+	seed, err := pvesim.DefaultSeed()
+	check(t, err)
+	roleWithoutAudit(seed)
+	sim := p.simulateSeed(seed)
+	p.render()
+	p.deployed(0, "apply --yes")
+	protect := func(value string) {
+		sim.Change(func(s *pvesim.Seed) {
+			for _, g := range s.Guests {
+				if g.VMID == 9002 {
+					g.Config["protection"] = value
+				}
+			}
+		})
+	}
+	refuses := func(texts ...string) {
+		before := p.identities()
+		sim.ResetLog()
+		p.deployed(3, "rebuild live/b --yes", texts...)
+		for _, r := range sim.Requests() {
+			if r.Write {
+				t.Errorf("%s %s", r.Method, r.Path)
+			}
+		}
+		if !maps.Equal(p.identities(), before) {
+			t.Errorf("%v, before %v", p.identities(), before)
+		}
+	}
+	protect("1")
+	refuses("its template 9002 is protected", "pvesh set /nodes/pve1/qemu/9002/config --protection 0")
+	protect("0")
+
+	administrator := p.tools
+	w := &faultCase{T: t, sim: sim, tools: p.tools}
+	hideGuests("/vms/9002")(w)
+	p.tools = w.tools
+	refuses("whether it can be created again is not known", "the token lacks VM.Audit on /vms/9002", "pveum acl modify /vms/9002")
+	sim.Change(func(s *pvesim.Seed) { s.ACL[len(s.ACL)-1].Role = "NoAccess" })
+	refuses("VM.Clone on /vms/9002: to clone the template", "the token lacks VM.Audit on /vms/9002",
+		"pveum acl modify /vms/9002 --tokens 'root@pam!narrow' --roles NoAccess --delete 1")
+	p.tools = administrator
+	p.deployed(0, "rebuild live/b --yes", "live is as its spec says")
 }

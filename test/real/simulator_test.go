@@ -73,14 +73,18 @@ func (w *simulation) write(name, body string) {
 // tofu runs a command that must succeed.
 func (w *simulation) tofu(args ...string) {
 	w.t.Helper()
+	if out, err := w.runs(args...); err != nil {
+		w.t.Fatalf("tofu %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// runs runs a command of OpenTofu.
+func (w *simulation) runs(args ...string) (out []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, w.bin, append(args, "-no-color")...)
 	cmd.Dir, cmd.Env = w.dir, w.env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		w.t.Fatalf("tofu %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
+	return cmd.CombinedOutput()
 }
 
 // planned returns the actions of a plan by address, without no-op.

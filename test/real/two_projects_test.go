@@ -23,7 +23,7 @@ func TestTwoProjects(t *testing.T) {
 	second.deployed(3, "adopt --by-name", "the VM with its name belongs to another project", "VM 300 is "+whose)
 	second.deployed(0, "adopt a=300", "warning: mine/a: another project manages VM 300, as "+whose)
 	second.deployed(0, "render")
-	second.deployed(0, "apply --dry-run", "another project manages VMs of this one or with their names, by its lock ../stackgen.lock.yaml: VM 300 (mine/a here, live/a there)")
-	g.deployed(0, "preflight", "another project manages VMs of this one or with their names, by its lock second/stackgen.lock.yaml: VM 300 (live/a here, mine/a there)")
+	second.deployed(0, "apply --dry-run", "another project manages guests of this one or with their names, by its lock ../stackgen.lock.yaml: VM 300 (mine/a here, live/a there)")
+	g.deployed(0, "preflight", "another project manages guests of this one or with their names, by its lock second/stackgen.lock.yaml: VM 300 (live/a here, mine/a there)")
 	noWrites(t, g.sim)
 }

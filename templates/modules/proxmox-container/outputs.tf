@@ -8,7 +8,7 @@ locals {
   }
 
   reported = {
-    for key, container in local.machines : key => length(container.ipv4) == 0 ? "" : try([
+    for key, container in local.machines : key => try(length(container.ipv4), 0) == 0 ? "" : try([
       for address in [split("/", container.ipv4[container.network_interface[0].name])[0]] : address
       if !startswith(address, "127.") && !startswith(address, "169.254.")
     ][0], "")

@@ -3,6 +3,10 @@ include "root" {
   expose = true
 }
 
+locals {
+  starting = get_env("STACKGEN_STARTING", "")
+}
+
 terraform {
   source = try(values.module, "${dirname(find_in_parent_folders("root.hcl"))}/modules//proxmox-container")
 
@@ -18,6 +22,15 @@ generate "containers" {
   if_exists         = "overwrite"
   disable_signature = true
   contents          = jsonencode({ containers = values.containers })
+}
+
+# An override for a plan, from the file that the variable names. It starts containers that an
+# interrupted run created and did not start.
+generate "starting" {
+  path              = "starting_override.tf"
+  if_exists         = "overwrite"
+  disable_signature = true
+  contents          = basename(local.starting) == "proxmox-container.tf" ? file(local.starting) : "# Nothing to start.\n"
 }
 
 inputs = {

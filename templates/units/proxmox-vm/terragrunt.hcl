@@ -35,13 +35,13 @@ generate "importing" {
   contents          = "locals {\n  importing = ${jsonencode(local.importing)}\n}\n"
 }
 
-# An override with which a plan starts VMs, from the file that the variable names: those
-# that an interrupted run created and did not start.
+# An override for a plan, from the file that the variable names. It starts VMs that an
+# interrupted run created and did not start.
 generate "starting" {
   path              = "starting_override.tf"
   if_exists         = "overwrite"
   disable_signature = true
-  contents          = local.starting == "" ? "# Nothing to start.\n" : file(local.starting)
+  contents          = basename(local.starting) == "proxmox-vm.tf" ? file(local.starting) : "# Nothing to start.\n"
 }
 
 inputs = {

@@ -1,0 +1,57 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/guest"
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// Leaves says where a VM is removed from its spec, and which entries are written there. all are the VMs of its stack,
+// and leaving the keys of those that are removed. Without a VM, the spec does not have it any more.
+func Leaves(all []*schema.VM, v *schema.VM, leaving []string, spec string) (text string, entries []string) {
+	if v == nil {
+		return "retire it in " + spec, nil
+	}
+	switch list, of, _ := strings.Cut(v.Path, "."); {
+	case list == "teacher":
+		return "remove `teacher` from " + spec + " and retire it there", nil
+	case list == "students" && v.Member == "":
+		return "lower `count` of `students` in " + spec + " and retire it there", nil
+	case list == "students":
+		return "remove it from the roster of " + spec + " and retire it in the spec", nil
+	case list == "groups":
+		name, _, _ := strings.Cut(of, ".") // and its overrides
+		return leavesGroup(all, name, leaving, spec)
+	}
+	return "remove it from " + v.Kind.List() + " in " + spec + " and retire it there", nil
+}
+
+// leavesGroup is Leaves for members of a group, which has those from 1 to its count. Members with a higher number than
+// one that leaves get entries of their own, under the same keys.
+func leavesGroup(all []*schema.VM, group string, leaving []string, spec string) (text string, entries []string) {
+	var members []*schema.VM
+	for _, v := range all {
+		if at := strings.Split(v.Path, "."); at[0] == "groups" && at[1] == group {
+			members = append(members, v)
+		}
+	}
+	word := func(s string) *schema.Node { return schema.Scalar(schema.Pos{}, schema.ShapeString, s) }
+	leaves := func(v *schema.VM) bool { return slices.Contains(leaving, v.Key) }
+	count := slices.IndexFunc(members, leaves) // they are in the order of their numbers
+	set := fmt.Sprintf("set `count` of groups.%s in %s to %d", group, spec, count)
+	for _, v := range members[count:] {
+		if !leaves(v) {
+			own := v.Own.With(word(guest.Name), word(v.Name)) // the pattern of the names may have the number
+			entries = append(entries, finding.Key(v.Key)+": "+own.Flow())
+		}
+	}
+	if len(entries) == 0 {
+		return set + " and retire it there", nil
+	}
+	const write = ", write its members that stay under %s instead, remove them from its `overrides`, and retire it there"
+	return set + fmt.Sprintf(write, members[count].Kind.List()), entries
+}
