@@ -104,14 +104,17 @@ func (b Begun) Write(root, stack string) error {
 }
 
 // Begin adds a VM that a run is about to create, or to complete. What an earlier run asked for
-// without an answer may still come.
+// without an answer may still come. One whose rebuild has begun replaces another guest, also for a run that completes it.
 func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
 	if before := b[key]; before.VMID == vm.VMID {
 		vm.Unanswered = before.Unanswered
 	}
 	if l != nil {
-		if e := l.VMs.Get(key); e != nil && e.VMID == vm.VMID && e.Fingerprint != nil {
-			vm.UUID = e.Fingerprint.UUID
+		if e := l.VMs.Get(key); e != nil && e.VMID == vm.VMID {
+			vm.Replaces = vm.Replaces || e.RebuildBegun()
+			if e.Fingerprint != nil {
+				vm.UUID = e.Fingerprint.UUID
+			}
 		}
 	}
 	b[key] = vm

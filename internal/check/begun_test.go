@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stackgen/guest"
+	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 )
 
@@ -36,6 +37,22 @@ func TestBegunCreated(t *testing.T) {
 		b := Begun{"a": c.begun}
 		if b.Created(c.state, "live"); (len(b) == 0) != c.ends {
 			t.Errorf("%s: the record is %v, want its end: %v", name, b, c.ends)
+		}
+	}
+}
+
+// TestBegunReplaces: a run that completes a rebuild which another one has left records that the state may have the
+// guest of before.
+func TestBegunReplaces(t *testing.T) {
+	of := func(now string) *lock.Stack {
+		return &lock.Stack{VMs: []lock.Entry[lock.VM]{{Key: "a", Value: lock.VM{VMID: 300, Fingerprint: &lock.Fingerprint{UUID: now}, Rebuild: &lock.Rebuild{UUID: "old"}}}}}
+	}
+	states := tf.States{tf.Unit{Stack: "live", Unit: guest.VM.Unit()}: {Resources: []tf.Resource{{Type: guest.VM.Resource(), Key: "a", VMID: 300, Made: true}}}}
+	for now, ends := range map[string]bool{"old": false, "new": true} {
+		b := Begun{}
+		b.Begin("a", BegunVM{VMID: 300, Start: true}, of(now))
+		if b.Created(states, "live"); (len(b) == 0) != ends {
+			t.Errorf("%s guest observed: the record is %v, want its end: %v", now, b, ends)
 		}
 	}
 }

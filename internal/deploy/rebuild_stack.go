@@ -172,7 +172,7 @@ func (r *run) rebuildStack(s *check.Session, b *rebuilding, o Order) error {
 // beginsRebuild records that the creation of the VMs of a wave is about to begin.
 func (r *run) beginsRebuild(b *rebuilding) error {
 	for _, vm := range b.Replaced {
-		b.stack.unfinished.Begin(vm.Key, check.BegunVM{VMID: vm.VMID, Start: true, Replaces: true}, r.p.Lock.Stacks.Get(b.stack.name))
+		b.stack.unfinished.Begin(vm.Key, check.BegunVM{VMID: vm.VMID, Start: true}, r.p.Lock.Stacks.Get(b.stack.name))
 	}
 	return b.stack.keepUnfinished()
 }

@@ -200,6 +200,33 @@ func rebuildKilledAt(t *testing.T, request string, after int, then string) {
 	p.deployed(0, "apply --yes", "nothing to do")
 }
 
+// TestRebuildKilledTwice kills a rebuild when it has destroyed the VM, and the run that completes it before that starts
+// the new one. The state still has the VM of before, and proves nothing: the next run starts the new one.
+func TestRebuildKilledTwice(t *testing.T) {
+	t.Parallel()
+	for _, then := range []string{"rebuild live/a --continue --yes", "apply --yes"} {
+		t.Run(strings.Fields(then)[0], func(t *testing.T) {
+			t.Parallel()
+			p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+			sim := p.simulate()
+			p.render()
+			p.deployed(0, "apply --yes")
+			sim.ResetLog()
+			held := func(method, path string) {
+				check(t, sim.AddFault(&pvesim.Fault{Method: method, Path: path, Do: pvesim.DoError, Delay: time.Hour})) // as in rebuildKilledAt
+				p.killedIn("rebuild live/a --yes", func() bool { return sim.Faults()[0].Hits > 0 })
+				sim.ClearFaults()
+			}
+			held(http.MethodPost, "/nodes/*/qemu/9002/clone")
+			held(http.MethodPost, "/nodes/pve1/qemu/300/status/start")
+			p.deployed(0, then, "live is as its spec says")
+			p.destroyedOnce(sim, 300)
+			p.complete(sim, 300)
+			p.deployed(0, "apply --yes", "nothing to do")
+		})
+	}
+}
+
 // TestRebuildMeetsLock: while another process has the lock of a stopped VM, as `qm cleanup` of
 // qemu-server 9.2 has after its end, the task that destroys it fails. The rebuild plans the rest of the wave
 // again, and destroys nothing twice.
