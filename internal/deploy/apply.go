@@ -58,11 +58,7 @@ func (r *run) apply() (err error) {
 	for _, st := range r.stacks {
 		r.completed(st, s)
 		st.resumes(found, r.p.Lock.Stacks.Get(st.name))
-		stopped, err := r.stopped(st, s, found)
-		if err != nil {
-			return err
-		}
-		announced.starts = append(announced.starts, startsOf(stopped)...)
+		announced.starts = append(announced.starts, startsOf(r.stopped(st, s, found))...)
 	}
 	if announced.nothing() {
 		return r.nothing(s, found)

@@ -150,32 +150,25 @@ func (r *run) starts(stack string) map[string]bool {
 
 // stopped are the unfinished VMs of a stack that exist, and that nobody has started yet.
 // They are the VMs of the spec: what was found about them stops nothing. The records of those that run end.
-func (r *run) stopped(st *stack, s *check.Session, found []finding.Finding) ([]finding.Finding, error) {
+func (r *run) stopped(st *stack, s *check.Session, found []finding.Finding) []finding.Finding {
 	starts := r.starts(st.name)
 	var out []finding.Finding
-	var names []string
 	for _, f := range found {
 		if f.Stack == st.name && f.Type == finding.VM && !f.Stops() && (f.Kind.Exists() || f.Kind == finding.Adopt) &&
 			starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && st.unfinished[f.Key].Start &&
 			!slices.ContainsFunc(out, func(o finding.Finding) bool { return o.Key == f.Key }) {
-			out, names = append(out, f), append(names, st.name+"/"+f.Key)
+			out = append(out, f)
 		}
-	}
-	if len(out) == 0 {
-		return nil, nil
-	}
-	if err := operate.Named(r.p, s.Inventory, names).Refresh(r.background()); err != nil { // the lists are late
-		return nil, err
 	}
 	out = slices.DeleteFunc(out, func(f finding.Finding) bool {
 		g := s.Inventory.Guest(f.VMID)
-		if g != nil && f.Kind != finding.Adopt && (g.Status == string(power.Running) || g.Status == string(power.Paused)) {
+		if g != nil && f.Kind != finding.Adopt && g.Status == string(power.Running) {
 			delete(st.unfinished, f.Key)
 		}
 		return g == nil || g.Status != string(power.Stopped) || g.Lock != "" || g.Template
 	})
 	slices.SortFunc(out, func(a, b finding.Finding) int { return natural.Compare(a.Key, b.Key) })
-	return out, nil
+	return out
 }
 
 // start starts the VMs that an interrupted apply has left, after they were configured. ok is false if one could not
@@ -188,9 +181,9 @@ func (r *run) start(st *stack) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	stopped, err := r.stopped(st, s, found)
-	if err != nil || len(stopped) == 0 {
-		return err == nil, err
+	stopped := r.stopped(st, s, found)
+	if len(stopped) == 0 {
+		return true, nil
 	}
 	r.say("starting %s of %s that an interrupted run has left", report.Guests(stopped), st.name)
 	ok = true
@@ -213,8 +206,11 @@ func (r *run) start(st *stack) (ok bool, err error) {
 	if ok {
 		return true, nil
 	}
-	_, err = r.stopped(st, s, found) // some have started
-	return false, errors.Join(err, st.keepUnfinished())
+	if s, found, err = r.reread(st); err != nil {
+		return false, err
+	}
+	r.stopped(st, s, found) // the records of those that have started end
+	return false, st.keepUnfinished()
 }
 
 // startUnit starts guests of one unit.
@@ -244,7 +240,7 @@ func (r *run) startUnit(st *stack, unit tf.Unit, keys []string, found []finding.
 	}
 	var ignored []string
 	for _, key := range keys {
-		delete(st.unfinished, key) // the lists of the cluster are late, and whoever stops it from now on wants it stopped
+		delete(st.unfinished, key) // whoever stops it from now on wants it stopped
 		if !starts[key] {
 			ignored = append(ignored, st.name+"/"+key)
 		}

@@ -161,7 +161,7 @@ func containerSettles(c *tf.ResourceChange) bool {
 func (p *planJudge) containerEffects(c *tf.ResourceChange, g *cluster.Guest) []effect.Update {
 	state := p.inState(c)
 	v := &effect.Container{
-		Running: g == nil || g.Status != "stopped" || c.Before[guest.Started] == true, // the lists are some seconds old
+		Running: g == nil || g.Status != "stopped",
 		Permits: permitsRestart(p.spec(c)),
 		Had: func(change tf.Change) bool {
 			if state == nil {

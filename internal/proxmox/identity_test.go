@@ -31,7 +31,7 @@ func TestClusterIdentity(t *testing.T) {
 	}{
 		"cluster":                          {func(*pvesim.Seed) {}, "root@pam!sim", 0, full},
 		"an installed certificate":         {func(s *pvesim.Seed) { s.OwnCertificate = true }, "root@pam!sim", 1, full},
-		"a single node":                    {func(s *pvesim.Seed) { s.Cluster, s.Nodes, s.Guests = "", s.Nodes[:1], nil }, "root@pam!sim", -6, "ca " + testCA + ", cluster , pve1 192.0.2.11"},
+		"a single node":                    {func(s *pvesim.Seed) { s.Cluster, s.Nodes, s.Guests = "", s.Nodes[:1], nil }, "root@pam!sim", -7, "ca " + testCA + ", cluster , pve1 192.0.2.11"},
 		"token without Sys.Audit":          {func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", true) }, "audit@pve!t", 2, "ca " + testCA + ", cluster , pve1 , pve2 , pve3 "},
 		"an installed one, few privileges": {func(s *pvesim.Seed) { s.OwnCertificate = true; grant(s, "/vms", "PVEAuditor", true) }, "audit@pve!t", 3, "ca " + testCA + ", cluster , pve1 , pve2 , pve3 "},
 	} {
@@ -41,7 +41,7 @@ func TestClusterIdentity(t *testing.T) {
 			addAuditor(seed, true)
 			c.change(seed)
 			inv := mustRead(t, start(t, pvesim.Options{Seed: seed}), c.token, proxmox.Wanted{})
-			if got := identity(inv); got != c.want || inv.Address != "127.0.0.1" || inv.Requests != 16+c.requests {
+			if got := identity(inv); got != c.want || inv.Address != "127.0.0.1" || inv.Requests != 17+c.requests {
 				t.Errorf("got %s, at %s, %d requests", got, inv.Address, inv.Requests)
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // number is a number that Proxmox VE may also send as text or as a boolean.
@@ -100,8 +102,10 @@ type network struct {
 	Type string `json:"type"`
 }
 
-// A nodeVM is one entry of the VM list of a node, which does not lag.
-type nodeVM struct {
+// A nodeGuest is one entry of a list of guests of a node, which does not lag.
+type nodeGuest struct {
+	kind guest.Kind
+
 	VMID      number `json:"vmid"`
 	Name      text   `json:"name"`
 	Status    string `json:"status"`

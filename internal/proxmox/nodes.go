@@ -109,21 +109,18 @@ func (r *reader) readZones(ctx context.Context) {
 	}
 }
 
-// readNodes reads the VM list of every online node, which is current, its networks and
-// the space of its storages, and adds a gap for every node without a VM list.
+// readNodes reads the lists of guests of every online node, which are current, its networks and
+// the space of its storages, and adds a gap for every node without such lists.
 func (r *reader) readNodes(ctx context.Context) {
-	lists := make([][]nodeVM, len(r.inv.Nodes))
+	lists := make([][]nodeGuest, len(r.inv.Nodes))
 	errs := make([]error, len(r.inv.Nodes))
-	var online []int
-	for i, n := range r.inv.Nodes {
-		if n.Online {
-			online = append(online, i)
-		}
-	}
 	var reads []func()
-	for _, i := range online {
-		reads = append(reads, func() { errs[i] = r.get(ctx, guest.VM.Guests(r.inv.Nodes[i].Name), &lists[i]) },
-			func() { r.readNetworks(ctx, &r.inv.Nodes[i]) }, func() { r.readSpace(ctx, r.inv.Nodes[i].Name) })
+	for i := range r.inv.Nodes {
+		n := &r.inv.Nodes[i]
+		if n.Online {
+			reads = append(reads, func() { lists[i], errs[i] = r.readGuests(ctx, n.Name) },
+				func() { r.readNetworks(ctx, n) }, func() { r.readSpace(ctx, n.Name) })
+		}
 	}
 	concurrently(reads, func(read func()) { read() })
 	if slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
@@ -149,6 +146,29 @@ func (r *reader) readNodes(ctx context.Context) {
 	r.findMoved(listed)
 	r.readZones(ctx)
 	r.readCPUModels(ctx)
+}
+
+// readGuests reads the lists of guests of a node: that of VMs, and that of another kind if the cluster-wide list
+// has such guests on it.
+func (r *reader) readGuests(ctx context.Context, node string) (all []nodeGuest, err error) {
+	kinds := map[guest.Kind]bool{guest.VM: true}
+	for _, g := range r.guests {
+		kinds[g.Kind] = kinds[g.Kind] || g.Node == node
+	}
+	for _, kind := range guest.Kinds() {
+		if !kinds[kind] {
+			continue
+		}
+		var list []nodeGuest
+		if err := r.get(ctx, kind.Guests(node), &list); err != nil {
+			return nil, err
+		}
+		for i := range list {
+			list[i].kind = kind
+		}
+		all = append(all, list...)
+	}
+	return all, nil
 }
 
 // readOnline reads again which nodes are online: the cluster takes some seconds to see that one
@@ -196,11 +216,11 @@ func (r *reader) setUnknown(node string) {
 	}
 }
 
-// update overwrites a VM with the values from the list of its node.
-func (r *reader) update(node string, v nodeVM) {
+// update overwrites a guest with the values from the list of its node.
+func (r *reader) update(node string, v nodeGuest) {
 	g := r.guests[int(v.VMID)]
 	if g == nil { // created after the cluster-wide list was read
-		g = &cluster.Guest{VMID: int(v.VMID), Kind: guest.VM}
+		g = &cluster.Guest{VMID: int(v.VMID), Kind: v.kind}
 		r.guests[g.VMID] = g
 	}
 	g.Node, g.Name, g.Status, g.Template = node, string(v.Name), v.Status, v.Template != 0
@@ -208,13 +228,13 @@ func (r *reader) update(node string, v nodeVM) {
 	g.CPUs, g.Memory, g.Disk = float64(v.CPUs), int64(v.MaxMemory), int64(v.MaxDisk)
 }
 
-// findMoved adds a gap for every VM that is in the cluster-wide list but not in
+// findMoved adds a gap for every guest that is in the cluster-wide list but not in
 // the list of its node: it was moved or removed between the two requests.
 func (r *reader) findMoved(listed map[int]bool) {
 	for _, g := range r.guests {
-		if n := r.inv.Node(g.Node); g.Kind == guest.VM && !listed[g.VMID] && n != nil && n.Online {
+		if n := r.inv.Node(g.Node); !listed[g.VMID] && n != nil && n.Online {
 			g.Status = cluster.StatusUnknown
-			reason := fmt.Sprintf("VM %d was moved or removed while the lists were read; run the command again", g.VMID)
+			reason := fmt.Sprintf("%s %d was moved or removed while the lists were read; run the command again", g.Kind.Name(), g.VMID)
 			r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: reason})
 		}
 	}

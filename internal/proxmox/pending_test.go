@@ -39,7 +39,7 @@ func TestPendingChangesAreNotMissed(t *testing.T) {
 	if _, has := c.Raw["net1"]; has || c.Raw["memory"] != "3072" || c.Raw["cores"] != "" || c.Raw["net10"] == "" || !c.Password {
 		t.Errorf("the configuration is without the pending changes: %+v", c)
 	}
-	if len(c.MACs) != 2 || inv.Requests != 7+3*3+1 {
+	if len(c.MACs) != 2 || inv.Requests != 7+3*3+1+1 { // the last one: containers of one node
 		t.Errorf("MAC addresses %v, %d requests", c.MACs, inv.Requests)
 	}
 }
