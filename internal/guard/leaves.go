@@ -16,7 +16,7 @@ func Leaves(all []*schema.VM, v *schema.VM, leaving []string, spec string) (text
 	if v == nil {
 		return "retire it in " + spec, nil
 	}
-	switch list, of, _ := strings.Cut(v.Path, "."); {
+	switch list, _, _ := strings.Cut(v.Path, "."); {
 	case list == "teacher":
 		return "remove `teacher` from " + spec + " and retire it there", nil
 	case list == "students" && v.Member == "":
@@ -24,8 +24,7 @@ func Leaves(all []*schema.VM, v *schema.VM, leaving []string, spec string) (text
 	case list == "students":
 		return "remove it from the roster of " + spec + " and retire it in the spec", nil
 	case list == "groups":
-		name, _, _ := strings.Cut(of, ".") // and its overrides
-		return leavesGroup(all, name, leaving, spec)
+		return leavesGroup(all, groupOf(v), leaving, spec)
 	}
 	return "remove it from " + v.Kind.List() + " in " + spec + " and retire it there", nil
 }
@@ -35,14 +34,14 @@ func Leaves(all []*schema.VM, v *schema.VM, leaving []string, spec string) (text
 func leavesGroup(all []*schema.VM, group string, leaving []string, spec string) (text string, entries []string) {
 	var members []*schema.VM
 	for _, v := range all {
-		if at := strings.Split(v.Path, "."); at[0] == "groups" && at[1] == group {
+		if groupOf(v) == group {
 			members = append(members, v)
 		}
 	}
 	word := func(s string) *schema.Node { return schema.Scalar(schema.Pos{}, schema.ShapeString, s) }
 	leaves := func(v *schema.VM) bool { return slices.Contains(leaving, v.Key) }
 	count := slices.IndexFunc(members, leaves) // they are in the order of their numbers
-	set := fmt.Sprintf("set `count` of groups.%s in %s to %d", group, spec, count)
+	set := fmt.Sprintf("set `count` of %s in %s to %d", group, spec, count)
 	for _, v := range members[count:] {
 		if !leaves(v) {
 			own := v.Own.With(word(guest.Name), word(v.Name)) // the pattern of the names may have the number

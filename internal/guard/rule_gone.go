@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,11 @@ func (s *subject) gone() {
 	if s.match.VM == nil || !s.match.VM.Adopt { // that is never created
 		s.Add(finding.DoAll("or, to create it again, remove it from the state, then run preflight again", s.stateRemove(r.Address)))
 	}
-	s.Add(s.retire("or, if you do not need it any more, "))
+	keys := []string{s.Key}
+	if v := s.match.VM; v != nil && groupOf(v) != noGroup { // a group has one count
+		keys = s.goneOf(groupOf(v))
+	}
+	s.Add(s.retire("or, if you do not need it any more, ", keys...))
 }
 
 // restore is the command that restores the guest from a backup.
@@ -108,10 +113,27 @@ func sharing(c cluster.Copy) string {
 	return "it has the MAC " + strings.Join(c.MACs, " ")
 }
 
-// retire is the step that removes the VM from where its spec has it, and retires it.
-func (s *subject) retire(what string) finding.Step {
-	place, entries := Leaves(s.at.VMs, s.match.VM, []string{s.Key}, s.at.Spec)
-	step := finding.DoAll(what+place, finding.Entries("retired", s.Key), "stackgen render")
+// retire is the step that removes VMs, the subject among them, from where its spec has them, and retires them.
+func (s *subject) retire(what string, keys ...string) finding.Step {
+	place, entries := Leaves(s.at.VMs, s.match.VM, keys, s.at.Spec)
+	step := finding.DoAll(what+place, finding.Entries("retired", keys...), "stackgen render")
 	step.Lines = slices.Concat(finding.Lines(entries...), step.Lines)
 	return step
+}
+
+// goneOf are the keys of the members of a group that the state has and the cluster does not have any more.
+func (s *subject) goneOf(group string) (keys []string) {
+	for i := range s.all {
+		m := &s.all[i]
+		if m.Stack != s.Stack || m.Entry == nil || m.VM == nil || groupOf(m.VM) != group {
+			continue
+		}
+		other := *s
+		other.match, other.entry, other.guest = m, m.Entry, cmp.Or(m.Guest, m.Holder)
+		other.states, _ = s.find(s.at, m.Entry.In(), m.Entry.Kind.Resource(), s.at.keys(m.Key, m.Entry)...)
+		if m.Key == s.Key || other.absentInState() && len(other.seenCopies()) == 0 {
+			keys = append(keys, m.Key)
+		}
+	}
+	return keys
 }

@@ -19,7 +19,7 @@ func (s *subject) notFoundByAdopt() {
 	default:
 		s.Next("or, to create it, write its template into "+s.at.Spec+", instead of adopt", s.line("template: VMID"))
 	}
-	s.Add(s.retire("or, if you do not need it any more, "))
+	s.Add(s.retire("or, if you do not need it any more, ", s.Key))
 }
 
 // importsNothing reports whether the import file imports a VM that no guest is.

@@ -140,7 +140,7 @@ func (s *subject) destroyPrevented() bool {
 
 func (s *subject) destroyHalfway() {
 	s.Is(finding.WouldDestroy, finding.Why("profile-prevents-destroy", s.profile.Name))
-	s.Add(s.retire("to destroy it too, "))
+	s.Add(s.retire("to destroy it too, ", s.Key))
 	s.Next("or keep the stack, and retire only the VMs that you want to destroy")
 }
 

@@ -33,6 +33,10 @@ func destroyCases() []ruleCase {
 			s.guest().VMID, s.entry.VMID, s.state().VMID = 101, 101, 101
 		}, ""},
 		{"would-destroy: its profile prevents that", both, func(s *scene) { s.Destroy, s.Project.Profiles[0].PreventDestroy = true, true }, "retired: [web1]"},
+		{"would-destroy: its profile prevents that", both, func(s *scene) {
+			s.Destroy, s.Project.Profiles[0].PreventDestroy = true, true
+			s.Project.Stacks[0].VMs[0].Path = "groups.web"
+		}, "retired: [web1]"},
 	}
 }
 
