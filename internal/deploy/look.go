@@ -155,13 +155,13 @@ func (r *run) waitsFor(s *check.Session, found []finding.Finding) string {
 	var names, booting []string
 	for i := range found {
 		f := &found[i]
-		switch {
+		switch busy := f.Kind == finding.Busy; {
+		case f.Type == finding.VM && (busy && s.Cloning(f.VMID) || (busy || !f.Stops()) && r.begun(f) && s.Working(f.VMID)):
+			names = append(names, f.String()) // this run completes the VM, so it would meet the task
 		case !f.Stops():
-		case f.Kind == finding.Busy && f.Type == finding.Unit:
+		case busy && f.Type == finding.Unit:
 			return r.usedBy(f)
-		case f.Kind == finding.Busy && f.Type == finding.VM && (s.Cloning(f.VMID) || r.begun(f) && s.Working(f.VMID)):
-			names = append(names, f.String())
-		case f.Kind == finding.Busy && f.Type == finding.Image && r.begunImage(f):
+		case busy && f.Type == finding.Image && r.begunImage(f):
 			names = append(names, f.String())
 		case r.isBooting(s, f):
 			booting = append(booting, f.String())

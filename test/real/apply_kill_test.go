@@ -96,6 +96,23 @@ func TestApplyKilledForgets(t *testing.T) {
 	p.complete(sim, 300)
 }
 
+// TestApplyKilledMigrating kills everything while a clone is migrated to its node. The same command waits until that has
+// ended, and completes the VM.
+func TestApplyKilledMigrating(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(oneSpec, "node: pve1, template: 9002", "node: pve2, template: {vmid: 9002, node: pve1}", 1)})
+	sim := p.simulateWith(pvesim.Options{Durations: func(kind string, _ int) (time.Duration, bool) { return 8 * time.Second, kind == "qmigrate" }})
+	p.render()
+	p.killedIn("apply --yes", func() bool {
+		return slices.ContainsFunc(writes(sim), func(w string) bool { return strings.Contains(w, "/qemu/300/migrate ") })
+	})
+	p.deployed(0, "apply --yes", "live/a; waiting until it has ended", "live is as its spec says")
+	p.complete(sim, 300)
+	if node := stateOf(sim).guests[300].node; node != "pve2" {
+		t.Errorf("the VM is on %s", node)
+	}
+}
+
 // TestApplyKilledTainted kills everything after a VM could not be configured, and before its
 // state is not marked as tainted any more. The same command keeps and completes the VM, even
 // without the folder of the stack that Terragrunt removes.
