@@ -252,8 +252,7 @@ func (r *reader) candidates() []*cluster.Guest {
 		further := r.wanted.Further != nil && r.wanted.Further(g)
 		ours := r.vmids[g.VMID] || r.names[strings.ToLower(g.Name)] || further
 		switch {
-		case g.Kind == guest.Container && !g.Template && (g.Name == "" || r.vmids[g.VMID] || further),
-			g.Kind == guest.VM && !g.Template && (ours || g.Name == ""),
+		case !g.Template && (ours || g.Name == ""),
 			g.Template && g.Kind == guest.VM && r.wanted.EveryTemplate,
 			g.Template && (slices.Contains(r.wanted.Templates, g.Name) || slices.Contains(r.wanted.Templates, strconv.Itoa(g.VMID))):
 			out = append(out, g)
