@@ -80,27 +80,36 @@ func RemoveRecord(file string) error {
 
 // ReadBegun reads the record of a stack.
 func ReadBegun(root, stack string) (Begun, error) {
-	file, out := RecordFile(root, stack, "unfinished"), Begun{}
+	out := Begun{}
+	return out, readRecord(RecordFile(root, stack, "unfinished"), &out)
+}
+
+// readRecord reads a file of RecordFile. One that does not exist changes nothing.
+func readRecord(file string, out any) error {
 	body, err := files.Read(file, maxBegun)
 	if errors.Is(err, fs.ErrNotExist) {
-		return out, nil
+		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(body, &out)
+		err = json.Unmarshal(body, out)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", file, err)
+		return fmt.Errorf("cannot read %s: %w", file, err)
 	}
-	return out, nil
+	return nil
 }
 
 // Write writes the record of a stack.
 func (b Begun) Write(root, stack string) error {
-	file := RecordFile(root, stack, "unfinished")
-	if len(b) == 0 {
+	return writeRecord(RecordFile(root, stack, "unfinished"), b)
+}
+
+// writeRecord writes the record of some guests, and removes that of none.
+func writeRecord[T any](file string, guests map[string]T) error {
+	if len(guests) == 0 {
 		return RemoveRecord(file)
 	}
-	return WriteRecord(file, b)
+	return WriteRecord(file, guests)
 }
 
 // Begin adds a VM that a run is about to create, or to complete. What an earlier run asked for

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
 	"stackgen/internal/report"
@@ -59,11 +60,15 @@ func (a *announcement) nothing() bool {
 	return len(a.changes) == 0 && len(a.outputs) == 0 && len(a.starts) == 0 && !records
 }
 
-// startsOf are the rows of the VMs of a stack that are started.
-func startsOf(stopped []finding.Finding) []report.Action {
+// startsOf are the rows of the guests of a stack that are started.
+func startsOf(off []finding.Finding, stopped check.Stopped) []report.Action {
 	var out []report.Action
-	for _, f := range stopped {
-		out = append(out, report.Action{Word: "start", Stack: f.Stack, What: f.Word(), Name: f.Key, Detail: "made by a run that was interrupted"})
+	for _, f := range off {
+		detail := "made by a run that was interrupted"
+		if stopped[f.Key] == f.VMID {
+			detail = "stopped by a run that did not start it again"
+		}
+		out = append(out, report.Action{Word: "start", Stack: f.Stack, What: f.Word(), Name: f.Key, Detail: detail})
 	}
 	return out
 }

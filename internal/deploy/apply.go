@@ -58,7 +58,8 @@ func (r *run) apply() (err error) {
 	for _, st := range r.stacks {
 		r.completed(st, s)
 		st.resumes(found, r.p.Lock.Stacks.Get(st.name))
-		announced.starts = append(announced.starts, startsOf(r.stopped(st, s, found))...)
+		st.interrupts(found)
+		announced.starts = append(announced.starts, startsOf(r.off(st, s, found), st.stopped)...)
 	}
 	if announced.nothing() {
 		return r.nothing(s, found)
@@ -284,6 +285,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 			return r.remains(s, found, p)
 		}
 		r.saySecond(st, p)
+		st.interrupts(found)
 		result, err := r.applyPlans(p)
 		if err != nil {
 			return err

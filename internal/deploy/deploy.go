@@ -76,6 +76,8 @@ type stack struct {
 	second     map[string][]string // disks that a second apply adds, by the keys of their VMs
 	hidden     map[string]bool     // VMs that a second apply gives NUMA nodes again
 	unfinished check.Begun         // VMs that applies began to create and did not complete
+	stopped    check.Stopped       // guests that runs have stopped and not started again
+	restarts   map[string]int      // guests that the plans restart, by their keys, with their VMIDs
 	outdated   bool                // the plan of its VMs is from before their outputs were written again
 	later      []string            // VMs that a run has left, which are completed after an exchange of disks
 	end        string              // what is said of it at the end, if it was verified
@@ -159,6 +161,9 @@ func (r *run) prepare() (err error) {
 		if one.unfinished, err = check.ReadBegun(one.root, one.name); err != nil {
 			return err
 		}
+		if one.stopped, err = check.ReadStopped(one.root, one.name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -228,7 +233,7 @@ func (r *run) pause() error {
 
 // close releases everything.
 func (r *run) close() error {
-	var errs []error
+	errs := []error{r.keepStopped()}
 	for _, s := range r.stacks {
 		errs = append(errs, s.hold.release())
 	}

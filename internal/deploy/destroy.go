@@ -231,6 +231,7 @@ func (r *run) destroyStack(seen *check.Session, p *plans, found []finding.Findin
 	}
 	left = existing(found, p.stack.name)
 	maps.DeleteFunc(p.stack.unfinished, func(key string, _ check.BegunVM) bool { return !slices.Contains(left, key) })
+	maps.DeleteFunc(p.stack.stopped, func(key string, _ int) bool { return !slices.Contains(left, key) })
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}

@@ -139,6 +139,9 @@ func (r *run) destroyUnits(seen *check.Session, p *plans, found []finding.Findin
 	if err := p.unchanged(); err != nil {
 		return err
 	}
+	if err := r.stops(p); err != nil {
+		return err
+	}
 	for i := range p.units {
 		if done, err := r.destroyUnit(p, i); err != nil || !done {
 			return err
@@ -159,6 +162,7 @@ func (r *run) destroyUnits(seen *check.Session, p *plans, found []finding.Findin
 	exist := existing(found, p.stack.name) // the destroy leaves these
 	gone := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(exist, key) })
 	maps.DeleteFunc(p.stack.unfinished, func(key string, _ check.BegunVM) bool { return slices.Contains(gone, key) })
+	maps.DeleteFunc(p.stack.stopped, func(key string, _ int) bool { return slices.Contains(gone, key) })
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}

@@ -270,6 +270,9 @@ func (r *run) applyPlans(p *plans) (*toolRun, error) {
 	if err := p.unchanged(); err != nil {
 		return nil, err
 	}
+	if err := r.stops(p); err != nil {
+		return nil, err
+	}
 	files := r.files(p.stack)
 	events := filepath.Join(files, "events")
 	if err := os.MkdirAll(events, 0o700); err != nil {

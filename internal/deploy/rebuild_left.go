@@ -100,6 +100,7 @@ func (r *run) completeStack(b *rebuilding) error {
 	}
 	r.completed(b.stack, s)
 	b.stack.resumes(found, r.p.Lock.Stacks.Get(b.stack.name))
+	b.stack.interrupts(found)
 	r.say("completing what a run has left of the rebuild of %s", b.stack.name)
 	return r.carryOutStack(p, announce(found, []*plans{p}))
 }

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,6 +164,7 @@ func (r *run) rebuildStack(s *check.Session, b *rebuilding, o Order) error {
 		}
 		return r.publishDone(b.stack)
 	}
+	maps.DeleteFunc(b.stack.stopped, func(key string, _ int) bool { return slices.Contains(b.keys(), key) }) // others have their VMIDs
 	if err := r.awaitWave(b); err != nil {
 		return err
 	}
@@ -211,6 +213,13 @@ func (r *run) markLost(s *check.Session, b *rebuilding) error {
 
 // halt stops the guests before they are destroyed.
 func (r *run) halt(s *check.Session, b *rebuilding, o Order) error {
+	vmids := map[string]int{}
+	for _, vm := range b.Replaced {
+		vmids[vm.Key] = vm.VMID
+	}
+	if err := r.stopping(b.stack, s.Inventory, vmids); err != nil {
+		return err
+	}
 	left, err := operate.Named(r.p, s.Inventory, b.names()).Halt(r.ctx, o.Timeout, func(one operate.One) {
 		switch {
 		case one.Result == power.Sent && !slices.Contains(b.stack.halted, one.String()):

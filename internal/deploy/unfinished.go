@@ -26,10 +26,12 @@ import (
 	"stackgen/schema"
 )
 
-// keepUnfinished writes the VMs that applies began to create and did not complete. The
-// provider configures such a VM later, but it does not start it: the profiles ignore
+// keepUnfinished writes the guests that applies began to create and did not complete, and those that runs
+// have stopped. The provider configures such a guest later, but it does not start it: the profiles ignore
 // `started` after the creation.
-func (st *stack) keepUnfinished() error { return st.unfinished.Write(st.root, st.name) }
+func (st *stack) keepUnfinished() error {
+	return errors.Join(st.unfinished.Write(st.root, st.name), st.stopped.Write(st.root, st.name))
+}
 
 // begins adds the VMs that plans create.
 func (st *stack) begins(p *plans, l *lock.Stack) error {
@@ -54,6 +56,7 @@ func (st *stack) resumes(found []finding.Finding, l *lock.Stack) {
 // completed drops the VMs whose creation the provider has completed, those that run, those
 // that need not run and are in the state, and those that the spec does not have any more.
 func (r *run) completed(st *stack, s *check.Session) {
+	st.dropRunning(s)
 	starts := r.starts(st.name)
 	st.unfinished.Created(s.State, st.name)
 	inState := map[string]bool{}
@@ -148,14 +151,15 @@ func (r *run) starts(stack string) map[string]bool {
 	return out
 }
 
-// stopped are the unfinished VMs of a stack that exist, and that nobody has started yet.
-// They are the VMs of the spec: what was found about them stops nothing. The records of those that run end.
-func (r *run) stopped(st *stack, s *check.Session, found []finding.Finding) []finding.Finding {
+// off are the guests of a stack that exist and are off because a run did not start them: it created them, or has stopped
+// them. They are the guests of the spec: what was found about them stops nothing. The records of those that run end.
+func (r *run) off(st *stack, s *check.Session, found []finding.Finding) []finding.Finding {
 	starts := r.starts(st.name)
 	var out []finding.Finding
 	for _, f := range found {
+		begun := starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && st.unfinished[f.Key].Start
 		if f.Stack == st.name && f.Type == finding.VM && !f.Stops() && (f.Kind.Exists() || f.Kind == finding.Adopt) &&
-			starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && st.unfinished[f.Key].Start &&
+			(begun || r.command == "apply" && st.stopped[f.Key] == f.VMID) &&
 			!slices.ContainsFunc(out, func(o finding.Finding) bool { return o.Key == f.Key }) {
 			out = append(out, f)
 		}
@@ -174,22 +178,22 @@ func (r *run) stopped(st *stack, s *check.Session, found []finding.Finding) []fi
 // start starts the VMs that an interrupted apply has left, after they were configured. ok is false if one could not
 // be started: its plan is empty all the same.
 func (r *run) start(st *stack) (ok bool, err error) {
-	if len(st.unfinished) == 0 {
+	if len(st.unfinished)+len(st.stopped) == 0 {
 		return true, nil
 	}
 	s, found, err := r.reread(st)
 	if err != nil {
 		return false, err
 	}
-	stopped := r.stopped(st, s, found)
-	if len(stopped) == 0 {
+	off := r.off(st, s, found)
+	if len(off) == 0 {
 		return true, nil
 	}
-	r.say("starting %s of %s that an interrupted run has left", report.Guests(stopped), st.name)
+	r.say("starting %s of %s that an interrupted run has left", report.Guests(off), st.name)
 	ok = true
 	for _, unit := range tf.GuestUnits(st.name) {
 		var keys []string
-		for _, f := range stopped {
+		for _, f := range off {
 			if f.Unit == unit.Unit {
 				keys = append(keys, f.Key)
 			}
@@ -209,7 +213,8 @@ func (r *run) start(st *stack) (ok bool, err error) {
 	if s, found, err = r.reread(st); err != nil {
 		return false, err
 	}
-	r.stopped(st, s, found) // the records of those that have started end
+	st.dropRunning(s)
+	r.off(st, s, found) // the records of those that have started end
 	return false, st.keepUnfinished()
 }
 
@@ -241,6 +246,7 @@ func (r *run) startUnit(st *stack, unit tf.Unit, keys []string, found []finding.
 	var ignored []string
 	for _, key := range keys {
 		delete(st.unfinished, key) // whoever stops it from now on wants it stopped
+		delete(st.stopped, key)
 		if !starts[key] {
 			ignored = append(ignored, st.name+"/"+key)
 		}
@@ -319,10 +325,10 @@ func (r *run) applyUnit(p *plans) (*toolRun, error) {
 // bootTime is how long the guest agent of a VM may take that was just started.
 const bootTime = 5 * time.Minute
 
-// begun reports whether a finding is about a VM that an apply began to create.
+// begun reports whether a finding is about a guest that an apply began to create, or that a run has stopped.
 func (r *run) begun(f *finding.Finding) bool {
 	return slices.ContainsFunc(r.stacks, func(st *stack) bool {
-		return st.name == f.Stack && f.VMID != 0 && st.unfinished[f.Key].VMID == f.VMID
+		return st.name == f.Stack && f.VMID != 0 && (st.unfinished[f.Key].VMID == f.VMID || st.stopped[f.Key] == f.VMID)
 	})
 }
 

@@ -143,6 +143,24 @@ func (v *View) Run(ctx context.Context, r Request, planned []One) ([]One, error)
 // Refresh reads what the selected guests do, where their nodes respond: lists do not tell a paused VM from a running
 // one, are some seconds late, and say nothing of a container that is new.
 func (v *View) Refresh(ctx context.Context) error {
+	var guests []*cluster.Guest
+	for i := range v.VMs {
+		if g := v.VMs[i].Guest; g != nil && (g.Status != cluster.StatusUnknown || v.read(g)) {
+			guests = append(guests, g)
+		}
+	}
+	return v.refresh(ctx, guests)
+}
+
+// Refresh reads what guests of a cluster do that was read for a project.
+func Refresh(ctx context.Context, p *project.Project, guests []*cluster.Guest) error {
+	return (&View{Project: p}).refresh(ctx, guests)
+}
+
+func (v *View) refresh(ctx context.Context, guests []*cluster.Guest) error {
+	if len(guests) == 0 {
+		return nil
+	}
 	config, err := v.cluster()
 	if err != nil {
 		return err
@@ -154,15 +172,13 @@ func (v *View) Refresh(ctx context.Context) error {
 	defer api.Close()
 	var all errgroup.Group
 	all.SetLimit(readsAtOnce)
-	for i := range v.VMs {
-		if g := v.VMs[i].Guest; g != nil && (g.Status != cluster.StatusUnknown || v.read(g)) {
-			all.Go(func() error {
-				if now, err := api.Now(ctx, g); err == nil { // otherwise the list is all that is known
-					g.Status = string(now.State)
-				}
-				return nil
-			})
-		}
+	for _, g := range guests {
+		all.Go(func() error {
+			if now, err := api.Now(ctx, g); err == nil { // otherwise the list is all that is known
+				g.Status = string(now.State)
+			}
+			return nil
+		})
 	}
 	return all.Wait()
 }

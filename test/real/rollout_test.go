@@ -231,7 +231,7 @@ func TestRebuildStarts(t *testing.T) {
 		return slices.ContainsFunc(writes(sim), func(w string) bool { return strings.HasPrefix(w, "POST /nodes/pve1/qemu/311/status/start") })
 	})
 	slow.Store(false)
-	p.deployed(0, "rebuild live --all --yes", "a task runs on live/student1, live/student2", "live is as its spec says")
+	p.deployed(0, "rebuild live --all --yes", "live/student1, live/student2; waiting until it has ended", "live is as its spec says")
 	p.identities()
 	p.destroyedOnce(sim, 310, 311)
 	p.complete(sim, 310, 311)
