@@ -104,7 +104,8 @@ type network struct {
 
 // A nodeGuest is one entry of a list of guests of a node, which does not lag.
 type nodeGuest struct {
-	kind guest.Kind
+	kind   guest.Kind
+	unread bool // the list could not be read
 
 	VMID      number `json:"vmid"`
 	Name      text   `json:"name"`

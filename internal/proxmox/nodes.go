@@ -160,8 +160,16 @@ func (r *reader) readGuests(ctx context.Context, node string) (all []nodeGuest, 
 			continue
 		}
 		var list []nodeGuest
-		if err := r.get(ctx, kind.Guests(node), &list); err != nil {
+		err := r.get(ctx, kind.Guests(node), &list)
+		switch {
+		case err != nil && kind == guest.VM:
 			return nil, err
+		case err != nil: // the node answers: all that is not known of these is their state
+			for _, g := range r.guests {
+				if g.Kind == kind && g.Node == node {
+					all = append(all, nodeGuest{VMID: number(g.VMID), unread: true})
+				}
+			}
 		}
 		for i := range list {
 			list[i].kind = kind
@@ -219,10 +227,15 @@ func (r *reader) setUnknown(node string) {
 // update overwrites a guest with the values from the list of its node.
 func (r *reader) update(node string, v nodeGuest) {
 	g := r.guests[int(v.VMID)]
-	if g == nil { // created after the cluster-wide list was read
-		g = &cluster.Guest{VMID: int(v.VMID), Kind: v.kind}
+	switch {
+	case g == nil: // created after the cluster-wide list was read
+		g = &cluster.Guest{VMID: int(v.VMID)}
 		r.guests[g.VMID] = g
+	case v.unread:
+		g.Status = cluster.StatusUnknown
+		return
 	}
+	g.Kind = v.kind
 	g.Node, g.Name, g.Status, g.Template = node, string(v.Name), v.Status, v.Template != 0
 	g.Tags, g.Lock, g.Uptime = splitTags(v.Tags), v.Lock, int64(v.Uptime)
 	g.CPUs, g.Memory, g.Disk = float64(v.CPUs), int64(v.MaxMemory), int64(v.MaxDisk)

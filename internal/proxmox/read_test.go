@@ -197,6 +197,20 @@ func TestLaggingLists(t *testing.T) {
 	}
 }
 
+// TestContainersNotListed: the list of containers of a node fails. The state of these containers is not known, and
+// everything else of the node is.
+func TestContainersNotListed(t *testing.T) {
+	s := start(t, pvesim.Options{Seed: smallCluster(t)})
+	if err := s.AddFault(&pvesim.Fault{Path: "/nodes/pve2/lxc", Do: pvesim.DoError, Status: 500, Message: "broken"}); err != nil {
+		t.Fatal(err)
+	}
+	inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{202, 700}})
+	vm, ct := inv.Guest(202), inv.Guest(700)
+	if gaps(inv) != "" || !inv.Node("pve2").Online || vm.Status != "stopped" || vm.Config == nil || ct.Status != cluster.StatusUnknown || ct.Config == nil {
+		t.Errorf("gaps %q, node %+v\n202 %+v\n700 %+v", gaps(inv), inv.Node("pve2"), vm, ct)
+	}
+}
+
 // detection is the time in which other nodes detect that a node is lost.
 const detection = 10 * time.Second
 
