@@ -113,7 +113,7 @@ func containerCases() []ruleCase {
 		{"not-found: the import file imports it", nowhere, func(s *scene) {
 			s.Imports = map[tf.Unit]Imports{ctUnit: {schema.GuestAddress(guest.Container, "", "dns"): "pve1/110"}}
 		}, "stackgen import-blocks"},
-		{"busy: not complete", onlyGuest, func(s *scene) { s.guest().Lock = "create" }, "pct unlock 110"},
+		{"busy: not complete", onlyGuest, func(s *scene) { s.guest().Lock = "create" }, "pvesh get /nodes/pve1/lxc/110/config"},
 		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.guest().Kind, s.guest().Lock = guest.VM, "create" }, ""},
 		{"busy: an apply would meet a task", both, func(s *scene) { s.guest().Lock, s.Destroy = "backup", true }, "pct unlock 110"},
 		{"busy: its protection is on", both, func(s *scene) {

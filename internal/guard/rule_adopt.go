@@ -2,6 +2,8 @@ package guard
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
@@ -19,6 +21,36 @@ func (s *subject) adopt() {
 	if s.elsewhere() {
 		s.Because("it is on %s, and the spec says %s", s.guest.Node, s.entry.Node)
 	}
+}
+
+// lackedDisks are the disks that a half-made VM lacks of its template: its clone was interrupted while it copied them. The
+// provider would add empty ones. One that the spec does not have may be removed already.
+func (s *subject) lackedDisks() (lacked []string) {
+	t := s.entry.Template
+	if !s.notInState() || s.match.Guest == nil || s.match.Guest.Config == nil || !s.halfMade() || t == nil {
+		return nil
+	}
+	template := s.Inventory.Guest(t.VMID)
+	if template == nil {
+		return nil
+	}
+	has, wants := configuredDisks(s.match.Guest), []string(nil)
+	if s.match.VM != nil {
+		wants = s.match.VM.Interfaces()
+	}
+	for _, at := range configuredDisks(template) {
+		if !slices.Contains(has, at) && (len(wants) == 0 || slices.Contains(wants, at)) {
+			lacked = append(lacked, at)
+		}
+	}
+	return lacked
+}
+
+func (s *subject) clonedInPart() bool { return len(s.lackedDisks()) > 0 }
+
+func (s *subject) harmPartOfClone() {
+	s.Is(finding.WouldHarm, finding.Why("part-of-clone", strings.Join(s.lackedDisks(), ", "))).Because("%s", Describe(s.guest))
+	s.Next("destroy what exists of it, then run preflight again: an apply clones it again", destroyByHand(s.guest)...)
 }
 
 // halfMade reports whether a run from here cloned the VM and did not complete it. The provider

@@ -148,17 +148,31 @@ func (h hold) refuse(f *finding.Finding, planned finding.Code) {
 		f.Next("resume it, then run preflight again: its memory is on disk",
 			pve.Pvesh("create", g.Path("status", "resume")))
 	case g.Lock == "" || len(waiting) > 0:
+	case g.Lock == "clone" || g.Lock == "create":
+		h.refusePart(f)
 	default:
 		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
-			pve.Pvesh("get", "/nodes/"+g.Node+"/tasks", "--source active"), fmt.Sprintf("%s unlock %d", g.Kind.Tool(), g.VMID))
-		switch {
-		case g.Lock != "clone" && g.Lock != "create":
-		case h.begun:
-			f.Next("an interrupted clone is not a complete VM: destroy it as root, then run preflight again", destroyByHand(g)...)
-		default: // the task may be one that the token must not see, of somebody else
-			f.Next("an interrupted clone or restore is not a complete VM, but nothing proves that stackgen began this one: inspect it", inspect(g))
-		}
+			activeTasks(g), fmt.Sprintf("%s unlock %d", g.Kind.Tool(), g.VMID))
 	}
+}
+
+// refusePart adds the steps for a guest whose clone or creation was interrupted. Without its lock it would seem to be
+// complete, so no step removes only that. A guest that stackgen did not begin may have a task of somebody else that
+// the token must not see.
+func (h hold) refusePart(f *finding.Finding) {
+	g, name := h.guest, h.guest.Kind.Name()
+	if h.begun {
+		f.Next(fmt.Sprintf("no visible task holds the lock, and a %s whose creation was interrupted is not complete. If none is running, "+
+			"destroy it as root on %s, then run preflight again", name, g.Node), append([]string{activeTasks(g)}, destroyByHand(g)...)...)
+		return
+	}
+	f.Next(fmt.Sprintf("no visible task holds the lock. Without one, an interrupted clone or restore has left a %s that is not complete, "+
+		"and nothing proves that stackgen began it: inspect both, as root on %s", name, g.Node), activeTasks(g), inspect(g))
+}
+
+// activeTasks lists the tasks that run on the node of a guest, of all users.
+func activeTasks(g *cluster.Guest) string {
+	return pve.Pvesh("get", "/nodes/"+g.Node+"/tasks", "--source active")
 }
 
 // incomplete reports whether no apply must touch the guest now: what it is cannot be told before

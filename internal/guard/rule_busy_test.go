@@ -158,11 +158,12 @@ func TestMigratingBlocksUnlessProfileIgnoresNode(t *testing.T) {
 
 func busyCases() []ruleCase {
 	return []ruleCase{
-		{"busy: not complete", both, func(s *scene) { s.guest().Lock = "create" }, "qm unlock 100"},
-		{"busy: not complete", both, func(s *scene) { s.guest().Lock = "create"; s.retire() }, "qm unlock 100"},
+		{"busy: not complete", both, func(s *scene) { s.guest().Lock = "create" }, "--source active\npvesh get /nodes/pve1/qemu/100/config"},
+		{"busy: not complete", both, func(s *scene) { s.guest().Lock = "create"; s.retire() }, "--source active\npvesh get /nodes/pve1/qemu/100/config"},
 		{"busy: an apply would meet a task", both, func(s *scene) { s.guest().Lock, s.Destroy = "backup", true }, "qm unlock 100"},
 		{"busy: an apply would meet a task", both, func(s *scene) { s.guest().Lock = "backup"; s.retire() }, "qm unlock 100"},
-		{"busy: a clone that a destroy leaves", onlyGuest, func(s *scene) { s.guest().Lock, s.guest().Config, s.Destroy = "clone", nil, true }, "qm unlock 100"},
+		{"busy: a clone that a destroy leaves", onlyGuest, func(s *scene) { s.guest().Lock, s.guest().Config, s.Destroy = "clone", nil, true }, "--source active\npvesh get /nodes/pve1/qemu/100/config"},
+		{"busy: not complete", onlyGuest, func(s *scene) { s.guest().Lock = "clone"; s.begun() }, "--source active\npvesh delete /nodes/pve1/qemu/100 --skiplock 1"},
 		{"busy: its protection is on", both, func(s *scene) { s.guest().Config.Raw, s.Destroy = map[string]string{"protection": "1"}, true }, "--protection 0"},
 		{"busy: its protection is on", both, func(s *scene) { s.guest().Config.Raw = map[string]string{"protection": "1"}; s.retire() }, "--protection 0"},
 	}

@@ -82,6 +82,7 @@ var liveRules = []rule{
 	{name: "busy: not a template yet", only: guest.VM, applies: (*subject).notConverted, judge: (*subject).busyNotConverted},
 	{name: "conflict: other MACs in the lock", applies: (*subject).macsDiffer, judge: (*subject).conflictLock},
 	{name: "would-harm: its disks are being exchanged", only: guest.VM, applies: (*subject).halfExchanged, judge: (*subject).harmExchange},
+	{name: "would-harm: a part of a clone", only: guest.VM, applies: (*subject).clonedInPart, judge: (*subject).harmPartOfClone},
 	{name: "would-destroy: tainted", applies: (*subject).tainted, judge: (*subject).destroyTainted},
 	{name: "unknown: its agent does not answer", only: guest.VM, applies: (*subject).agentSilent, judge: (*subject).unknownAgent},
 	{name: "unknown: its agent refuses", only: guest.VM, applies: (*subject).agentRefuses, judge: (*subject).unknownRefusal},

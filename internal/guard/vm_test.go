@@ -49,6 +49,24 @@ func (s *scene) addGuest(uuid string, macs ...string) {
 	s.Inventory.Guests = append(s.Inventory.Guests, g)
 }
 
+// begun makes the VM one that a run from here began to create, and that nobody has started.
+func (s *scene) begun() {
+	s.Begun = map[string]cluster.Begun{"lab/web1": {VMID: 100}}
+	s.guest().Status = "stopped"
+}
+
+// fromTemplate makes the VM, which has the disk scsi0, a clone of a template with some disks.
+func (s *scene) fromTemplate(disks ...string) {
+	template := newGuest(9000, "template")
+	template.Template, template.Config.Raw = true, map[string]string{}
+	for _, at := range disks {
+		template.Config.Raw[at] = "local-lvm:base-9000-disk-0,size=2G"
+	}
+	s.Inventory.Guests = append(s.Inventory.Guests, template)
+	s.guest().Config.Raw = map[string]string{"scsi0": "local-lvm:vm-100-disk-0,size=2G", "ide2": "local-lvm:vm-100-cloudinit,media=cdrom"}
+	s.entry.Template = &lock.Template{VMID: 9000, Node: "pve1"}
+}
+
 // hide adds a part of the cluster that the token does not see.
 func (s *scene) hide(path, privilege string) {
 	s.Inventory.Gaps = append(s.Inventory.Gaps, cluster.Gap{Path: path, Privilege: privilege, Reason: "not visible", Fix: "pveum acl modify"})

@@ -72,6 +72,7 @@ var sentences = map[finding.Code]string{
 	"gone-by-hand":                 "it was deleted by hand, or the token does not see it any more: the plan creates it again",
 	"gone-nothing-to-write":        "the {guest} is gone, so there is nothing to write",
 	"guest-unread":                 "its name or configuration could not be read yet",
+	"part-of-clone":                "a part of a clone that was interrupted: it lacks %s of its template, and an apply would add it empty",
 	"half-made":                    "half made: cloned by an apply that was interrupted before it configured the VM",
 	"hardware-not-written":         "its hardware was not written",
 	"harm":                         "%s",
