@@ -195,9 +195,11 @@ func failConfiguration(w *faultCase) {
 	w.waitForClones(303)
 }
 
-// killApply kills an apply of three VMs while all of them are cloned.
+// killApply kills an apply of three VMs while all of them are cloned, and before one is configured.
 func killApply(w *faultCase) {
+	check(w.T, w.sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/*/config", Do: pvesim.DoError, Delay: time.Hour}))
 	startAndKillApply(w)
+	w.sim.ClearFaults()
 	w.waitForClones(303, 304, 305)
 }
 
