@@ -59,7 +59,7 @@ func (v *View) exchanges(ctx context.Context, all map[string]*Exchange, timeout 
 	var mu sync.Mutex // guards out
 	var out []Failure
 	err := v.each(ctx, planned, func(ctx context.Context, api *proxmox.Power, o *One) {
-		x := &exchanger{Exchange: all[o.String()], api: api, guest: o.Guest, timeout: timeout}
+		x := &exchanger{Exchange: all[o.String()], stepper: stepper{api, timeout}, guest: o.Guest}
 		if err := do(x, ctx); err != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -72,9 +72,8 @@ func (v *View) exchanges(ctx context.Context, all map[string]*Exchange, timeout 
 // An exchanger exchanges disks of one VM.
 type exchanger struct {
 	*Exchange
-	api     *proxmox.Power
-	guest   *cluster.Guest
-	timeout time.Duration // of each step
+	stepper
+	guest *cluster.Guest
 }
 
 // exchange does the rest.
@@ -201,18 +200,6 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// step sends a call and waits until its task has ended. While another process has the lock of a configuration,
-// it tries again.
-func (x *exchanger) step(ctx context.Context, send func(context.Context) (proxmox.RunningTask, error)) error {
-	return x.again(ctx, func() error {
-		task, err := send(context.WithoutCancel(ctx))
-		if err != nil || task.UPID == "" {
-			return err
-		}
-		return x.await(ctx, task)
-	})
-}
-
 // guestStep is step for a call that changes the VM, which must be stopped: a change of one that runs would wait for
 // its restart, or take a disk from a system that uses it.
 func (x *exchanger) guestStep(ctx context.Context, send func(context.Context) (proxmox.RunningTask, error)) error {
@@ -239,43 +226,3 @@ func (x *exchanger) set(ctx context.Context, read, body map[string]string) error
 		return x.api.Set(ctx, x.guest, read["digest"], body)
 	})
 }
-
-// again does something until no other process has the lock of a configuration any more.
-func (x *exchanger) again(ctx context.Context, do func() error) error {
-	for p := (&pauses{next: firstPause, end: time.Now().Add(x.timeout)}); ; {
-		if ctx.Err() != nil {
-			return errors.New("interrupted; the same command goes on")
-		}
-		err := do()
-		if err == nil || !proxmox.MeetsLock(err.Error()) || !p.wait(ctx) {
-			return err
-		}
-	}
-}
-
-// await waits until a task has ended. The error is that of the task.
-func (x *exchanger) await(ctx context.Context, task proxmox.RunningTask) error {
-	for p, lost := (&pauses{next: firstPause, end: time.Now().Add(longestCopy)}), 0; ; {
-		exit, err := x.api.Ended(ctx, task)
-		switch {
-		case ctx.Err() != nil:
-			return errors.New("interrupted; its task goes on, and so does the same command")
-		case err != nil:
-			if lost++; lost == maxLost {
-				return fmt.Errorf("its task cannot be followed: %w", err)
-			}
-		case proxmox.Succeeded(exit):
-			return nil
-		case exit != "":
-			return errors.New(x.api.Reason(ctx, task, exit))
-		default:
-			lost = 0
-		}
-		if !p.wait(ctx) && ctx.Err() == nil {
-			return fmt.Errorf("its task had not ended after %s", longestCopy)
-		}
-	}
-}
-
-// longestCopy is how long a full clone may take.
-const longestCopy = 6 * time.Hour

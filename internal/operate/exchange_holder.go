@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/proxmox"
@@ -92,10 +91,10 @@ func (x *exchanger) usable(ctx context.Context) error {
 // holder is the configuration of the holder, when it has no lock: until then, it has no description. It is nil
 // if there is none, or none that the token sees.
 func (x *exchanger) holder(ctx context.Context) (map[string]string, error) {
-	err := x.unlocked(ctx)
+	err := x.free(ctx)
 	if proxmox.Gone(err) && x.Holder.Node != x.guest.Node { // a clone to another node is moved there at its end
 		x.Holder.Node = x.guest.Node
-		err = x.unlocked(ctx)
+		err = x.free(ctx)
 	}
 	if err != nil {
 		if proxmox.Gone(err) || proxmox.Forbidden(err) {
@@ -110,17 +109,13 @@ func (x *exchanger) holder(ctx context.Context) (map[string]string, error) {
 	return entries, err
 }
 
-// unlocked waits until the holder has no lock: its clone may still run.
-func (x *exchanger) unlocked(ctx context.Context) error {
-	for p := (&pauses{next: firstPause, end: time.Now().Add(x.timeout)}); ; {
-		now, err := x.api.Now(ctx, x.Holder)
-		if err != nil || now.Lock == "" {
-			return err
-		}
-		if !p.wait(ctx) {
-			return fmt.Errorf("VM %d, where its new disks are made, is locked (%s)", x.Holder.VMID, now.Lock)
-		}
+// free waits until the holder has no lock: its clone may still run.
+func (x *exchanger) free(ctx context.Context) error {
+	now, err := x.unlocked(ctx, x.Holder)
+	if err == nil && now.Lock != "" {
+		return fmt.Errorf("VM %d, where its new disks are made, is locked (%s)", x.Holder.VMID, now.Lock)
 	}
+	return err
 }
 
 // destroyHolder destroys the holder. Another VM that has its VMID is none of its business.
