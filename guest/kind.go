@@ -33,12 +33,13 @@ const (
 
 // kinds have what people call a guest of a kind, the command of a node for it, its console in
 // the web interface, the prefix of its resource of the HA manager, its type of resource, its unit, the
-// name of the map of its guests in specs, units and outputs, the prefix of the types of its tasks, and the
-// file that a node locks while it changes the configuration of a guest, around its VMID.
-var kinds = map[Kind]struct{ name, tool, console, ha, resource, unit, list, task, lock, lockEnd string }{
-	VM: {"VM", "qm", "kvm", "vm", VMResource, VMUnit, "vms", "qm", "/var/lock/qemu-server/lock-", ".conf"},
+// name of the map of its guests in specs, units and outputs, the prefix of the types of its tasks, the
+// file that a node locks while it changes the configuration of a guest, around its VMID, and the lock of a guest
+// while it is cloned from another one.
+var kinds = map[Kind]struct{ name, tool, console, ha, resource, unit, list, task, lock, lockEnd, clone string }{
+	VM: {"VM", "qm", "kvm", "vm", VMResource, VMUnit, "vms", "qm", "/var/lock/qemu-server/lock-", ".conf", "clone"},
 	Container: {"container", "pct", "lxc", "ct", ContainerResource, ContainerUnit, "containers", "vz",
-		"/run/lock/lxc/pve-config-", ".lock"},
+		"/run/lock/lxc/pve-config-", ".lock", "create"},
 }
 
 // Kinds are all kinds, VMs first.
@@ -95,6 +96,9 @@ func (k Kind) LockFile(vmid int) string {
 	row := kinds[cmp.Or(k, VM)]
 	return row.lock + strconv.Itoa(vmid) + row.lockEnd
 }
+
+// CloneLock is the lock of a guest of the kind while it is cloned from another one.
+func (k Kind) CloneLock() string { return kinds[cmp.Or(k, VM)].clone }
 
 // Guests is the path of the guests of the kind on a node, in the API of Proxmox VE.
 func (k Kind) Guests(node string) string { return "/nodes/" + node + "/" + string(k) }

@@ -67,6 +67,7 @@ const (
 const (
 	AIO             = "aio"
 	AllowSMT        = "allow_smt"
+	Archive         = "archive"
 	Backup          = "backup"
 	Bridge          = "bridge"
 	Cache           = "cache"

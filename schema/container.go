@@ -101,10 +101,14 @@ func (e *expander) archive(v *VM) {
 			"no archive to make the container from")
 		return
 	}
+	if from.Has(guest.VMID) {
+		e.cloned(v, from)
+		return
+	}
 	if v.Values.Has(guest.OSType) {
 		return
 	}
-	_, name, _ := strings.Cut(from.Text, "/")
+	_, name, _ := strings.Cut(from.Get(guest.Archive).Str(), "/")
 	word, _, _ := strings.Cut(strings.ToLower(name), "-")
 	if !slices.Contains(find(ContainerFields, guest.OSType).Enum, word) {
 		e.errorPos(from.Pos, v.Path+".os_type", CodeNoTemplate, "add os_type, such as debian",
@@ -112,6 +116,22 @@ func (e *expander) archive(v *VM) {
 		return
 	}
 	v.set(guest.OSType, Scalar(from.Pos, ShapeString, word))
+}
+
+// ofTemplate are the properties of a container that a clone has from its template, and that nothing changes later.
+var ofTemplate = []string{guest.OSType, guest.Features, guest.Mounts, guest.SSHKeys}
+
+// cloned reads the template that a container is cloned from. What the clone has from it is not rendered: defaults
+// are meant for containers from archives.
+func (e *expander) cloned(v *VM, from *Node) {
+	v.ClonedFrom = from.Get(guest.VMID).Int()
+	for _, key := range ofTemplate {
+		if own := v.Own.Get(key); own != nil {
+			e.errorPos(own.Pos, v.Path+"."+key, CodeHardware, "remove "+key+", and give it to the template",
+				"a clone has the %s of its template, and nothing changes that later", key)
+		}
+	}
+	v.Values = v.Values.Without(append([]string{guest.Template}, ofTemplate...)...)
 }
 
 // containerNetworks completes the network devices of a container, and reads their MAC addresses

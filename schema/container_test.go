@@ -121,7 +121,10 @@ func TestContainerProblems(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"no archive":           {"containers: {y: {node: pve1}}", "no archive to make the container from"},
 		"no node":              {"containers: {y: {template: \"local:vztmpl/alpine-3.tar.xz\"}}", "no node"},
-		"a VMID as template":   {"containers: {y: {template: 9000, node: pve1}}", "template takes the volume of an archive"},
+		"a name as template":   {"containers: {y: {template: base, node: pve1}}", "archive takes the volume of an archive"},
+		"two templates":        {"containers: {y: {template: {vmid: 9100, archive: \"local:vztmpl/alpine-3.tar.xz\"}, node: pve1}}", "template"},
+		"features of a clone":  {"containers: {y: {template: 9100, node: pve1, features: {nesting: true}}}", "a clone has the features of its template"},
+		"keys of a clone":      {"containers: {y: {template: 9100, node: pve1, ssh_keys: [\"ssh-ed25519 AAAA a\"]}}", "a clone has the ssh_keys of its template"},
 		"an unknown system":    {"containers: {y: {template: \"local:vztmpl/custom.tar.xz\", node: pve1}}", "does not say which distribution"},
 		"a property of VMs":    {"containers: {y: {" + good + ", cloud_init: {}}}", `unknown key "cloud_init" in y`},
 		"a key of a VM":        {"defaults: {template: 9000, node: pve1}\nvms: {y: {}}\ncontainers: {y: {" + good + "}}", "the key is already used"},

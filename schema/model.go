@@ -186,6 +186,7 @@ type VM struct {
 	Node         string // "" is "by placement"
 	Template     *Template
 	Clone        string
+	ClonedFrom   int // of a container: the VMID of its template; 0 for one that is made from an archive
 	Placement    *Placement
 	Address      netip.Prefix // static IPv4, or invalid
 	MACs         []string     // by NIC: as the spec gives it, in upper case, AutoMAC, or empty

@@ -97,7 +97,7 @@ var instead = map[string]string{
 const (
 	byHand   = "set it with `pct set` on the node, as root: an apply leaves it as it is"
 	mounted  = "a container has mounts: [{path: ..., datastore: ..., size: ...}]; add a bind mount with `pct set` on the node, as root"
-	archived = "a container is made from an archive: template: STORAGE:vztmpl/ARCHIVE"
+	archived = "a container is made from an archive, or is a full clone: template: STORAGE:vztmpl/ARCHIVE, or template: {vmid: N}"
 )
 
 // notOfContainers are words that a container does not have, and what to do.

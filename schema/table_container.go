@@ -18,7 +18,7 @@ var ContainerFields = []Field{
 	{Key: guest.Placement, Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node of a new container, once. A strategy that needs the cluster takes nodes that have the archive. VMs and containers count together."},
 	{Key: guest.Pool, Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Creation: true, Change: Creation, Doc: "The pool of the container, at creation only: the provider would replace it. Without it, the stack's `pool`."},
 	{Key: guest.Adopt, Type: Object, Own: true, Whole: true, Creation: true, Fields: adoptFields, Doc: "This container exists already: an apply imports it, and never creates it, also where it was deleted. `networks` has the MAC address of each of its networks; a `template` is not used. Its profile is `adopted` unless `profile` is set."},
-	{Key: guest.Template, Type: String, Format: "archive", HCL: "operating_system.template_file_id", Creation: true, Change: Creation, Doc: "The archive of its root file system, such as local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst. Its node must have it. It acts at creation only."},
+	{Key: guest.Template, Type: Object, Short: guest.Archive, ShortInt: guest.VMID, Whole: true, OneOf: []string{guest.Archive, guest.VMID}, Creation: true, Change: Creation, Fields: sourceFields, Doc: "What it is made from, at creation only. With `vmid`, `os_type`, `features`, `mounts` and `ssh_keys` are those of the template."},
 	{Key: guest.OSType, Type: String, Enum: []string{"alpine", "archlinux", "centos", "debian", "devuan", "fedora", "gentoo", "nixos", "opensuse", "ubuntu", "unmanaged"}, HCL: "operating_system.type", PVE: "ostype", Creation: true, Change: Creation, Right: Right{Privilege: ConfigOptions}, Doc: "The distribution, which decides how Proxmox VE sets up network and host name; `unmanaged` is none of that. Without it, the one in the name of the archive. It acts at creation only."},
 	{Key: guest.Unprivileged, Type: Bool, Default: "true", HCL: "unprivileged", PVE: "unprivileged", Unset: "false", Change: Replace, Doc: "Root in the container is no root of the node. A change would replace the container, and is refused."},
 	{Key: guest.Profile, Type: String, Own: true, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, `adopted`, or one of `profiles`, whose attributes are those of the same properties."},
@@ -39,6 +39,12 @@ var ContainerFields = []Field{
 	{Key: guest.Startup, Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Change: Live, Right: Right{Privilege: ConfigOptions}, Doc: "Order and delays when a node starts or stops."},
 	{Key: guest.DNS, Type: Object, Own: true, Off: true, Fields: recordFields, Doc: "The container's DNS records. Without it, one record with the container's name. `false` is no record."},
 	{Key: guest.Meta, Type: Any, Doc: "Anything; passed to the outputs untouched."},
+}
+
+// sourceFields are what a container is made from.
+var sourceFields = []Field{
+	{Key: guest.Archive, Type: String, Format: "archive", HCL: "operating_system.template_file_id", Change: Creation, Doc: "The archive of its root file system, such as local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst. Its node must have it."},
+	{Key: guest.VMID, Type: Int, Min: 100, Max: 999999999, Doc: "VMID of a template container on the node of the container. `stackgen apply` makes a full clone of it."},
 }
 
 var rootfsFields = []Field{
@@ -77,7 +83,7 @@ var containerAddresses = Field{Key: guest.IPConfigs, Type: List, Elem: &Field{Ty
 // containerAttributes are the attributes of the container resource that no property sets, with the
 // entries of a configuration that they are read from.
 var containerAttributes = []Attribute{
-	{HCL: "clone", Change: Creation, Why: "A container is made from an archive. A clone gets its MAC address after it exists, and the provider gives it to any other container that has taken the VMID, too."},
+	{HCL: "clone", Change: Creation, Why: "`stackgen apply` clones a container itself, and has it imported: the provider takes any other container that has got the VMID for its clone, and gives it the name and the MAC addresses of the new one."},
 	{HCL: "console", PVE: "cmode console tty", Change: Creation, Why: "The provider restarts a running container for a change, also for the first one after an import."},
 	{HCL: "cpu", Change: Live, Group: true},
 	{HCL: "cpu.architecture", PVE: "arch", Unset: "amd64", Change: Live, Why: "It is that of the archive."},

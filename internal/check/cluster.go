@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"stackgen/guest"
@@ -158,7 +159,7 @@ func wanted(p *project.Project) proxmox.Wanted {
 	var w proxmox.Wanted
 	for _, s := range p.SelectedStacks() {
 		addSpecified(&w, s)
-		addArchives(&w, s, p.Lock.Stacks.Get(s.Name))
+		addSources(&w, s, p.Lock.Stacks.Get(s.Name))
 	}
 	for _, s := range p.Lock.Stacks {
 		if p.Selected(s.Key) {
@@ -211,14 +212,17 @@ func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
 	}
 }
 
-// addArchives adds what the containers of a stack are made from. recorded is what the lock has of the stack, or nil.
-func addArchives(w *proxmox.Wanted, s *schema.Stack, recorded *lock.Stack) {
+// addSources adds what the containers of a stack are made from. recorded is what the lock has of the stack, or nil.
+func addSources(w *proxmox.Wanted, s *schema.Stack, recorded *lock.Stack) {
 	var entries map[string]*lock.VM
 	if recorded != nil {
 		entries = recorded.VMs.ByKey()
 	}
 	for _, v := range s.VMs {
-		if !v.IsContainer() {
+		if v.ClonedFrom != 0 {
+			w.Templates = append(w.Templates, strconv.Itoa(v.ClonedFrom))
+		}
+		if !v.IsContainer() || v.ClonedFrom != 0 {
 			continue
 		}
 		storage, name := feasible.Archive(v)

@@ -50,6 +50,8 @@ type Begun struct {
 	Done bool   // the state says that the creation was completed since
 
 	Replaces bool // a guest of the VM: what the state has may be of that one
+
+	Token string // of a container that is cloned: its description, until it has its MAC addresses
 }
 
 // An identity is what is recorded of one VM that tells it from others.

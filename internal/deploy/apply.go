@@ -240,6 +240,10 @@ func (r *run) recordEnd(err error) error {
 
 // carryOutStack applies the plans of one stack.
 func (r *run) carryOutStack(p *plans, a *announcement) error {
+	p, err := r.cloned(p)
+	if err != nil {
+		return err
+	}
 	if err := p.stack.begins(p, r.p.Lock.Stacks.Get(p.stack.name)); err != nil {
 		return err
 	}

@@ -46,7 +46,8 @@ func (r *run) notMade(st *stack) error {
 	}
 	for _, m := range s.Matches() {
 		vm := st.unfinished[m.Key]
-		if m.Stack == st.name && m.Guest == nil && !vm.Unanswered && len(s.Inventory.GapsForVM(vm.VMID)) == 0 {
+		if m.Stack == st.name && m.Guest == nil && !vm.Unanswered && len(s.Inventory.GapsForVM(vm.VMID)) == 0 &&
+			!s.Inventory.Guest(vm.VMID).IsClone(vm.Token()) {
 			delete(st.unfinished, m.Key)
 		}
 	}

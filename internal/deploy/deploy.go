@@ -81,6 +81,7 @@ type stack struct {
 	outdated   bool                // the plan of its VMs is from before their outputs were written again
 	later      []string            // VMs that a run has left, which are completed after an exchange of disks
 	end        string              // what is said of it at the end, if it was verified
+	clones     []string            // the keys of containers that this command has cloned
 	halted     []string            // VMs, as STACK/KEY, that a rebuild has begun to shut down
 }
 

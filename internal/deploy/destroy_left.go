@@ -12,11 +12,16 @@ import (
 func existing(found []finding.Finding, stack string) []string {
 	var out []string
 	for _, f := range found {
-		if f.Stack == stack && f.Type == finding.VM && (f.Kind == finding.Adopt || f.Case == finding.LeftClone) {
+		if f.Stack == stack && f.Type == finding.VM && (f.Kind == finding.Adopt || isClone(&f)) {
 			out = append(out, f.Key)
 		}
 	}
 	return out
+}
+
+// isClone reports whether a finding is about a clone that nobody has completed, and that a destroy leaves.
+func isClone(f *finding.Finding) bool {
+	return f.Case == finding.OpenClone || f.Case == finding.LeftClone && !f.Stops()
 }
 
 // notInState are notes about the VMs that exist and are in no state, and how to destroy
@@ -24,10 +29,10 @@ func existing(found []finding.Finding, stack string) []string {
 func (r *run) notInState(found []finding.Finding) []string {
 	var out, stacks []string
 	for _, f := range found {
-		if f.Case == finding.LeftClone && !f.Stops() {
-			out = append(out, fmt.Sprintf("%s, VM %d on %s, is a clone that was never completed. "+
+		if isClone(&f) {
+			out = append(out, fmt.Sprintf("%s, %s %d on %s, is a clone that was never completed. "+
 				"It is in no state, so it is not destroyed; `stackgen preflight %s` says what to do",
-				f.Address, f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
+				f.Address, f.Word(), f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
 		}
 		if f.Type != finding.VM || f.Kind != finding.Adopt {
 			continue

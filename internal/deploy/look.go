@@ -61,6 +61,9 @@ func (r *run) corrected(s *check.Session, imports *check.Imports) (again bool, e
 	if len(imports.Unrendered) > 0 {
 		return false, nil
 	}
+	if r.completeClones(s, imports.Findings) {
+		return true, nil
+	}
 	return r.heal(imports.Findings)
 }
 

@@ -189,7 +189,11 @@ func (r *run) start(st *stack) (ok bool, err error) {
 	if len(off) == 0 {
 		return true, nil
 	}
-	r.say("starting %s of %s that an interrupted run has left", report.Guests(off), st.name)
+	whose := " that an interrupted run has left"
+	if !slices.ContainsFunc(off, func(f finding.Finding) bool { return !slices.Contains(st.clones, f.Key) }) {
+		whose = ""
+	}
+	r.say("starting %s of %s%s", report.Guests(off), st.name, whose)
 	ok = true
 	for _, unit := range tf.GuestUnits(st.name) {
 		var keys []string

@@ -22,9 +22,9 @@ const archiveContent = "vztmpl"
 // https://git.proxmox.com/?p=pve-manager.git;a=blob;f=PVE/APLInfo.pm
 var pveamName = regexp.MustCompile(`^[a-z0-9.+-]+_[A-Za-z0-9.+~-]+_(?:all|amd64|arm64|i386)\.tar\.(?:gz|xz|zst)$`)
 
-// Archive is the storage and the name of the file that a container is made from.
+// Archive is the storage and the name of the file that a container is made from; empty for a clone.
 func Archive(v *schema.VM) (storage, name string) {
-	volume := pve.ParseVolume(v.Values.Get(guest.Template).Str())
+	volume := pve.ParseVolume(v.Values.Get(guest.Template, guest.Archive).Str())
 	return volume.Storage, strings.TrimPrefix(volume.Name, archiveContent+"/")
 }
 

@@ -95,7 +95,7 @@ func TestArchive(t *testing.T) {
 			if c.template != "" {
 				template = scalar(schema.ShapeString, c.template)
 			}
-			values := (&schema.Node{Shape: schema.ShapeMap}).With(scalar(schema.ShapeString, guest.Template), template)
+			values := (&schema.Node{Shape: schema.ShapeMap}).With(scalar(schema.ShapeString, guest.Template), set(&schema.Node{Shape: schema.ShapeMap}, guest.Archive, template))
 			found, unknown := Creation(inv, &schema.VM{Kind: guest.Container, Values: values}, &lock.VM{Kind: guest.Container, VMID: 110, Node: "pve1"})
 			var reason, evidence string
 			var steps []string

@@ -79,10 +79,7 @@ func (c *creation) containerPrivileges() {
 	for _, id := range volumeStorages(c.vm) {
 		g.need("/storage/"+id, cluster.AllocateSpace, "create its volume")
 	}
-	storage, _ := Archive(c.vm)
-	if at := "/storage/" + storage; !a.Rights.Has(at, cluster.AllocateSpace) {
-		g.need(at, cluster.DatastoreAudit, "read the archive")
-	}
+	g.source()
 	for _, nic := range v.Get(guest.Networks).List() {
 		g.needNetwork(nic.Get(guest.Bridge).Str(), nic.Get(guest.VLAN).Str())
 	}
@@ -91,6 +88,28 @@ func (c *creation) containerPrivileges() {
 	}
 	if len(g.missing) > 0 {
 		c.add("the token lacks privileges that its creation needs", evidenceOf(g.missing), grant(a, g.missing))
+	}
+}
+
+// source needs what it takes to read what a container is made from. A clone is configured before OpenTofu imports it.
+func (g *grantCheck) source() {
+	if id := g.creation.vm.ClonedFrom; id != 0 {
+		g.need(fmt.Sprintf("/vms/%d", id), cluster.VMClone, "clone its template")
+		g.needVM("set its networks", schema.ConfigNetwork)
+		g.needVM("set its description", schema.ConfigOptions)
+		if t := g.inv.Guest(id); t != nil && t.Config != nil {
+			for i := range 32 { // Proxmox VE checks those of its template as well
+				nic := pve.Parse(t.Config.Raw[fmt.Sprintf("net%d", i)])
+				if bridge := nic.Option("bridge"); bridge != "" {
+					g.needNetwork(bridge, nic.Option("tag"))
+				}
+			}
+		}
+		return
+	}
+	storage, _ := Archive(g.creation.vm)
+	if at := "/storage/" + storage; !g.inv.Access.Rights.Has(at, cluster.AllocateSpace) {
+		g.need(at, cluster.DatastoreAudit, "read the archive")
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func TestContainerPrivileges(t *testing.T) {
 	text := func(s string) *schema.Node { return scalar(schema.ShapeString, s) }
 	values := (&schema.Node{Shape: schema.ShapeMap}).
-		With(text(guest.Template), text("local:vztmpl/debian.tar.zst")).
+		With(text(guest.Template), set(&schema.Node{Shape: schema.ShapeMap}, guest.Archive, text("local:vztmpl/debian.tar.zst"))).
 		With(text(guest.Memory), scalar(schema.ShapeInt, "512")).
 		With(text(guest.RootFS), set(&schema.Node{Shape: schema.ShapeMap}, guest.Datastore, text("local-lvm"))).
 		With(text(guest.Features), set(&schema.Node{Shape: schema.ShapeMap}, guest.Nesting, scalar(schema.ShapeBool, "true")))
@@ -47,7 +47,7 @@ func TestContainerPaths(t *testing.T) {
 	text := func(s string) *schema.Node { return scalar(schema.ShapeString, s) }
 	mount := set(&schema.Node{Shape: schema.ShapeMap}, guest.Datastore, text("tank"))
 	v := &schema.VM{Kind: guest.Container, Values: (&schema.Node{Shape: schema.ShapeMap}).
-		With(text(guest.Template), text("local:vztmpl/debian.tar.zst")).
+		With(text(guest.Template), set(&schema.Node{Shape: schema.ShapeMap}, guest.Archive, text("local:vztmpl/debian.tar.zst"))).
 		With(text(guest.RootFS), set(&schema.Node{Shape: schema.ShapeMap}, guest.Datastore, text("local-lvm"))).
 		With(text(guest.Mounts), &schema.Node{Shape: schema.ShapeList, Items: []*schema.Node{mount}})}
 	paths := Paths(v)

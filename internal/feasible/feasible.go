@@ -65,7 +65,7 @@ var creationChecks = []row{
 // containerChecks is the table of what makes the creation of a container fail.
 var containerChecks = []row{
 	{NodeCheck, (*creation).node},
-	{ArchiveCheck, (*creation).archive},
+	{ArchiveCheck, (*creation).source},
 	{StorageCheck, (*creation).containerStorages},
 	{NetworkCheck, (*creation).networks},
 	{PrivilegesCheck, (*creation).containerPrivileges},

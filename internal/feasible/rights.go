@@ -1,6 +1,7 @@
 package feasible
 
 import (
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -275,7 +276,9 @@ func Paths(v *schema.VM) []string {
 			out = append(out, "/storage/"+at)
 		}
 	}
-	if v.IsContainer() {
+	if v.ClonedFrom != 0 {
+		out = append(out, fmt.Sprintf("/vms/%d", v.ClonedFrom))
+	} else if v.IsContainer() {
 		storage, _ := Archive(v)
 		out = append(out, "/storage/"+storage)
 	}

@@ -75,6 +75,7 @@ const (
 	HalfMade  Case = "half-made"  // Adopt: an apply cloned the VM, and was interrupted before it configured it
 	StaleNode Case = "stale-node" // Moved: a state has the node of before, and an import of the container corrects it
 	LeftClone Case = "left-clone" // Busy: a clone that is in no state, and that a destroy leaves
+	OpenClone Case = "open-clone" // Busy: a clone of a template container that lacks its MAC addresses; an apply completes it
 	NotRead   Case = "not-read"   // Unknown: the lists have a guest, and its name or configuration could not be read yet
 
 	SilentAgent Case = "silent-agent" // Unknown: the guest is the VM, and a plan would wait for its agent

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 )
 
@@ -43,7 +44,19 @@ func (p *planJudge) creates(c *tf.ResourceChange) {
 			Because("%s has %s in the plan, and VMID %d in the lock", c.Address, vmidText(vmid), known.VMID).Next(renderAndPlan, "stackgen render")
 	case known.Kind != finding.Create:
 		p.createsKnown(c, known)
+	case p.in.Running && p.clonedFrom(c) != 0:
+		p.add(c).Is(finding.CannotCreate, finding.Why("cloned-by-apply", p.clonedFrom(c))).
+			Because("%s", c.Address).Next("clone and configure it", "stackgen apply "+shell.Path(p.lock.Spec))
 	}
+}
+
+// clonedFrom is the template of a container that `stackgen apply` clones before OpenTofu imports it, or 0.
+func (p *planJudge) clonedFrom(c *tf.ResourceChange) int {
+	v := p.spec(c)
+	if c.Type != guest.ContainerResource || v == nil {
+		return 0
+	}
+	return v.ClonedFrom
 }
 
 // renderAndPlan is the step for a plan that was not made from the specs.

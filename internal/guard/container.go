@@ -44,6 +44,28 @@ func (s *subject) movedContainer() {
 	s.Next(what, pve.Pvesh("create", s.guest.Path("migrate"), "--target "+shell.Word(s.states[0].Node), restart))
 }
 
+// clonedOnly reports whether the container is a clone that an apply made and did not give its MAC addresses.
+func (s *subject) clonedOnly() bool {
+	token := s.Begun[s.Stack+"/"+s.Key].Token
+	return s.guest != nil && s.guest.Lock == "" && s.notInState() && s.guest.IsClone(token)
+}
+
+func (s *subject) busyCloned() {
+	s.Is(finding.Busy, finding.Why("cloned-only")).Because("%s", Describe(s.guest))
+	if s.Destroy {
+		s.Severity, s.Case = finding.OK, finding.LeftClone // it is in no state, so nothing that the destroy does meets it
+		s.Next("a destroy leaves it; to destroy it", destroyByHand(s.guest)...)
+		return
+	}
+	what := "destroy it"
+	if s.match.VM != nil && s.match.VM.ClonedFrom != 0 {
+		s.Case = finding.OpenClone
+		s.Next("let an apply complete it", "stackgen apply "+shell.Path(s.at.Spec))
+		what = "or " + what
+	}
+	s.Next(what+", then run preflight again", destroyByHand(s.guest)...)
+}
+
 // heldByHA reports whether Proxmox VE refuses the provider's request that destroys the container: unlike that for a
 // VM, it does not remove the HA resource.
 func (s *subject) heldByHA() bool { return s.guest.HA != "" }

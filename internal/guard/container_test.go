@@ -139,11 +139,53 @@ func containerCases() []ruleCase {
 			s.ct().Address = schema.GuestAddress(guest.Container, "protected", "dns")
 		}, "retired: [dns]"},
 		{"would-destroy: another guest has a volume of it", both, func(s *scene) { s.Destroy = true; lendContainer(s) }, "move_volume"},
+		{"busy: its template", nowhere, func(s *scene) { templateContainer(s).Lock = "disk" }, "pct unlock 9100"},
+		{"create", nowhere, func(s *scene) {
+			g := templateContainer(s)
+			g.Lock = "disk"
+			s.Inventory.Tasks = append(s.Inventory.Tasks, cluster.Task{Type: "vzclone", VMID: 9100, Node: g.Node})
+		}, ""},
+		{"busy: a clone that a destroy leaves", onlyGuest, func(s *scene) { stranger(s); s.guest().Lock, s.Destroy = "create", true }, "/nodes/pve1/tasks"},
+		{"busy: a clone without its MAC addresses", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "mine\n"); s.spec.ClonedFrom = 9100 }, "stackgen apply specs/lab.yaml"},
+		{"busy: a clone without its MAC addresses", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "mine") }, "pvesh delete /nodes/pve1/lxc/110"},
+		{"busy: a clone without its MAC addresses", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "mine"); s.Destroy = true }, "pvesh delete /nodes/pve1/lxc/110"},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "yours") }, ""},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "", "") }, ""},
 		{"none: nothing to destroy", nowhere, func(s *scene) { s.Destroy = true }, ""},
 		{"retiring: destroyed already", onlyState, func(s *scene) { s.Destroy = true }, ""},
 		{"retiring", both, retired(nil), ""},
 		{"retiring: not in the cluster", onlyState, retired(nil), ""},
 		{"retiring: in no state", onlyGuest, retired(nil), "/nodes/pve1/lxc/110"},
+	}
+}
+
+// templateContainer is the template that the container is cloned from.
+func templateContainer(s *scene) *cluster.Guest {
+	s.spec.ClonedFrom = 9100
+	s.Inventory.Guests = append(s.Inventory.Guests, cluster.Guest{VMID: 9100, Node: s.entry.Node, Kind: guest.Container, Template: true})
+	return &s.Inventory.Guests[len(s.Inventory.Guests)-1]
+}
+
+// clonedAs is a container with a description, where a run was about to make a clone with one.
+func clonedAs(s *scene, token, description string) {
+	s.Begun = map[string]cluster.Begun{"lab/dns": {VMID: 110, Token: token}}
+	s.guest().Config.Raw = map[string]string{"description": description}
+}
+
+// TestCloneByApply: OpenTofu never creates a container that is cloned; its creation is announced all the same.
+func TestCloneByApply(t *testing.T) {
+	for _, running := range []bool{false, true} {
+		s := containerScene(nowhere, func(s *scene) { s.spec.ClonedFrom = 9100 })
+		s.Running = running
+		s.Inventory.Guests = append(s.Inventory.Guests, cluster.Guest{VMID: 9100, Node: s.entry.Node, Kind: guest.Container, Template: true})
+		change := &tf.ResourceChange{Action: tf.Create, After: map[string]any{"vm_id": 110.0, "node_name": "pve1"},
+			Address: schema.GuestAddress(guest.Container, "", "dns"), Type: guest.ContainerResource, Key: "dns", Managed: true}
+		verdicts := Judge(s.Input)
+		found, _, err := JudgePlan(s.Input, verdicts, ctUnit, &tf.Plan{Changes: []*tf.ResourceChange{change}})
+		i := slices.IndexFunc(verdicts, func(f finding.Finding) bool { return f.Key == "dns" && f.Type == finding.VM })
+		if err != nil || verdicts[i].Kind != finding.Create || (len(found) > 0) != running || running && found[0].Kind != finding.CannotCreate {
+			t.Errorf("running %t: %v, %v: %v", running, verdicts[i], found, err)
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ func mayClone(t cluster.Task, g *cluster.Guest) bool {
 	if pve.IsContainerTask(t.Type) != (g.Kind == guest.Container) {
 		return false
 	}
-	return g.Lock == "clone" && pve.OperationOf(t.Type) == pve.Clone
+	return g.Lock == g.Kind.CloneLock() && pve.OperationOf(t.Type) == pve.Clone
 }
 
 // words say what holds the guest.
@@ -189,7 +189,7 @@ func (s *subject) nothingToDestroy() bool { return s.Destroy && s.notInState() &
 // leftClone reports whether a VM that no state has is being cloned during a destroy: nothing
 // proves whose it is before the clone has ended.
 func (s *subject) leftClone() bool {
-	return s.nothingToDestroy() && !s.absent() && !s.guest.Template && s.guest.Lock == "clone"
+	return s.nothingToDestroy() && !s.absent() && !s.guest.Template && s.guest.Lock == s.guest.Kind.CloneLock()
 }
 
 func (s *subject) busyLeftClone() {
@@ -242,20 +242,36 @@ func (s *subject) meetsUpdate() {
 
 // templateLocked reports whether the template of a VM to create cannot be cloned now.
 func (s *subject) templateLocked() bool {
-	return s.absent() && templateHold(s.Inventory, s.entry) != nil
+	return s.absent() && s.templateHold() != nil
 }
 
-func (s *subject) busyTemplate() { refuseTemplate(s.Finding, templateHold(s.Inventory, s.entry)) }
+func (s *subject) busyTemplate() { refuseTemplate(s.Finding, s.templateHold()) }
+
+// templateHold is what keeps the template of the guest from being cloned now, or nil. A clone of a container locks it, and an
+// apply waits for that.
+func (s *subject) templateHold() *hold {
+	if s.match.VM == nil || s.match.VM.ClonedFrom == 0 {
+		return templateHold(s.Inventory, s.entry)
+	}
+	h := holdOfTemplate(s.Inventory, s.match.VM.ClonedFrom)
+	if h != nil && slices.ContainsFunc(h.tasks, func(t cluster.Task) bool { return pve.OperationOf(t.Type) == pve.Clone }) {
+		return nil
+	}
+	return h
+}
 
 // templateHold is what keeps the template of a VM from being cloned now, or nil. Proxmox VE clones one
 // without a lock several times at once.
 func templateHold(inv *cluster.Inventory, e *lock.VM) *hold {
-	t := e.Template
-	if t == nil || len(inv.GapsForVM(t.VMID)) > 0 {
+	if e.Template == nil {
 		return nil
 	}
-	g := inv.Guest(t.VMID)
-	if h := holdOn(inv, g); g != nil && g.Lock != "" && h.blocks != nothing {
+	return holdOfTemplate(inv, e.Template.VMID)
+}
+
+func holdOfTemplate(inv *cluster.Inventory, vmid int) *hold {
+	g := inv.Guest(vmid)
+	if h := holdOn(inv, g); g != nil && g.Lock != "" && h.blocks != nothing && len(inv.GapsForVM(vmid)) == 0 {
 		return &h
 	}
 	return nil
@@ -282,7 +298,7 @@ func (s *subject) busyProtection() {
 // Cloning reports whether a guest is the target of a clone that still runs.
 func Cloning(inv *cluster.Inventory, vmid int) bool {
 	g := inv.Guest(vmid)
-	if g == nil || g.Lock != "clone" {
+	if g == nil || g.Lock != g.Kind.CloneLock() {
 		return false
 	}
 	return slices.ContainsFunc(holdOn(inv, g).tasks, func(t cluster.Task) bool { return pve.OperationOf(t.Type) == pve.Clone })

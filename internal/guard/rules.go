@@ -56,7 +56,8 @@ var liveRules = []rule{
 	{name: "unknown: the token does not see it", applies: (*subject).hidden, judge: (*subject).unknownHidden},
 	{name: "conflict: in the state of another VM", applies: (*subject).inOtherState, judge: (*subject).conflictState},
 
-	{name: "busy: a clone that a destroy leaves", only: guest.VM, applies: (*subject).leftClone, judge: (*subject).busyLeftClone},
+	{name: "busy: a clone that a destroy leaves", applies: (*subject).leftClone, judge: (*subject).busyLeftClone},
+	{name: "busy: a clone without its MAC addresses", only: guest.Container, applies: (*subject).clonedOnly, judge: (*subject).busyCloned},
 	{name: "none: nothing to destroy", applies: (*subject).nothingToDestroy},
 	{name: "retiring: destroyed already", applies: (*subject).destroyedAlready, judge: (*subject).retiringDestroyed},
 
@@ -71,7 +72,7 @@ var liveRules = []rule{
 	{name: "ambiguous", only: guest.Container, applies: (*subject).nameOfContainers, judge: (*subject).ambiguousContainer},
 	{name: "unknown: another guest may have its name", applies: (*subject).namesHidden, judge: (*subject).unknownNames},
 	{name: "cannot-create", applies: (*subject).creationFails, judge: (*subject).cannotCreate},
-	{name: "busy: its template", only: guest.VM, applies: (*subject).templateLocked, judge: (*subject).busyTemplate},
+	{name: "busy: its template", applies: (*subject).templateLocked, judge: (*subject).busyTemplate},
 	{name: "create", applies: (*subject).absent, judge: (*subject).create},
 
 	{name: "conflict: another guest has its VMID", applies: (*subject).vmidTaken, judge: (*subject).conflictVMID},

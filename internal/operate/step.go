@@ -28,6 +28,18 @@ func (s *stepper) step(ctx context.Context, send func(context.Context) (proxmox.
 	})
 }
 
+// A taskError is what a task says that has failed, or Proxmox VE of a call that it refuses.
+type taskError struct{ reason string }
+
+func (e taskError) Error() string { return e.reason }
+
+// Ended reports whether an error says that nothing goes on of what was asked for: its task has failed, or Proxmox VE has
+// refused the call. Without an answer, that is not known.
+func Ended(err error) bool {
+	var t taskError
+	return errors.As(err, &t)
+}
+
 // again does something until no other process has the lock of a configuration any more.
 func (s *stepper) again(ctx context.Context, do func() error) error {
 	for p := (&pauses{next: firstPause, end: time.Now().Add(s.timeout)}); ; {
@@ -55,7 +67,7 @@ func (s *stepper) await(ctx context.Context, task proxmox.RunningTask) error {
 		case proxmox.Succeeded(exit):
 			return nil
 		case exit != "":
-			return errors.New(s.api.Reason(ctx, task, exit))
+			return taskError{s.api.Reason(ctx, task, exit)}
 		default:
 			lost = 0
 		}

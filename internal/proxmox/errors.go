@@ -30,6 +30,13 @@ func statusCode(err error) int {
 	return 0
 }
 
+// Refused reports whether Proxmox VE itself has answered that it does not do what was asked for. A status of a proxy
+// between it and its node does not say that.
+func Refused(err error) bool {
+	code := statusCode(err)
+	return code >= http.StatusBadRequest && (code <= http.StatusInternalServerError || code == http.StatusNotImplemented)
+}
+
 // A clusterError is an error without secrets. It wraps its cause for errors.As;
 // the text of the cause may contain secrets and must not be printed.
 type clusterError struct {

@@ -10,9 +10,10 @@ import (
 	"stackgen/internal/cluster"
 )
 
-// The writes that exchange disks of a VM.
+// The writes that exchange disks of a VM, and that clone a container.
 var (
-	cloneWrite    = write{http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/clone$`)}
+	cloneWrite    = write{http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/(qemu|lxc)/[0-9]+/clone$`)}
+	ctConfigWrite = write{http.MethodPut, regexp.MustCompile(`^/api2/json/nodes/[^/]+/lxc/[0-9]+/config$`)}
 	moveWrite     = write{http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/move_disk$`)}
 	configWrite   = write{http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/config$`)}
 	resizeWrite   = write{http.MethodPut, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/resize$`)}
@@ -20,7 +21,7 @@ var (
 	destroyWrite  = write{http.MethodDelete, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+$`)}
 )
 
-// Clone clones a VM. body are the parameters of the call.
+// Clone clones a guest. body are the parameters of the call.
 func (p *Power) Clone(ctx context.Context, from *cluster.Guest, body map[string]string) (RunningTask, error) {
 	return p.task(ctx, cloneWrite, from, body, "clone")
 }
@@ -35,6 +36,16 @@ func (p *Power) GiveDisk(ctx context.Context, from *cluster.Guest, disk string, 
 func (p *Power) Set(ctx context.Context, g *cluster.Guest, digest string, body map[string]string) (RunningTask, error) {
 	body["digest"] = digest
 	return p.task(ctx, configWrite, g, body, "config")
+}
+
+// Configure changes the configuration of a container, if it has a digest still. Proxmox VE does it before it answers.
+func (p *Power) Configure(ctx context.Context, g *cluster.Guest, digest string, body map[string]string) error {
+	body["digest"] = digest
+	path := g.Path("config")
+	if err := p.api.Put(ctConfigWrite.in(ctx), path, body, nil); err != nil {
+		return p.explain("PUT "+path, err)
+	}
+	return nil
 }
 
 // Grow grows a disk of a VM to a size such as 8G.
@@ -93,6 +104,9 @@ func (p *Power) Lacks(ctx context.Context, g *cluster.Guest, privileges ...strin
 	}
 	return missing, nil
 }
+
+// IsLocked reports whether what Proxmox VE says is that the configuration of a container has a lock.
+func IsLocked(reason string) bool { return strings.Contains(reason, "CT is locked") }
 
 // Taken reports whether what Proxmox VE says of a clone is that another guest has the VMID. Of one on another node, it
 // says that the file of its configuration exists.

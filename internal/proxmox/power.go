@@ -150,6 +150,13 @@ func (p *Power) Stopped(ctx context.Context, g *cluster.Guest) (bool, error) {
 	return slices.ContainsFunc(tasks, func(t task) bool { return slices.Contains([]string{"qmreboot", "qmstop", "qmshutdown"}, t.Type) }), err
 }
 
+// Working reports whether a task of a guest runs that the credentials see.
+func (p *Power) Working(ctx context.Context, g *cluster.Guest) bool {
+	var tasks []task
+	path := fmt.Sprintf("/nodes/%s/tasks?source=active&vmid=%d", url.PathEscape(g.Node), g.VMID)
+	return p.get(ctx, path, &tasks) == nil && len(tasks) > 0
+}
+
 // Succeeded reports whether a task that ended so has done its work.
 func Succeeded(exit string) bool { return exit == "OK" || strings.HasPrefix(exit, "WARNINGS") }
 
