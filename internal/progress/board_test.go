@@ -101,6 +101,7 @@ func TestBoard(t *testing.T) {
 		{"the agent", []Item{newVM("web01", 101)}, "1 began vm web01\n2 task 101 qmstart OK", "web01: waiting for the agent 1--1\n"},
 		{"no agent", []Item{silent}, "1 began vm web01\n2 task 101 qmstart OK", "web01: starting 1--1\n"},
 		{"ready", []Item{newVM("web01", 101)}, "1 began vm web01\n9 ended vm web01", "web01: ready 1-9\n"},
+		{"a clone that the command made itself is configured", []Item{newVM("web01", 101)}, "1 began vm web01 change\n9 ended vm web01 change", "web01: done 1-9\n"},
 		{"without a beginning", []Item{newVM("web01", 101)}, "9 ended vm web01", "web01: ready 9-9\n"},
 		{"only tasks", []Item{newVM("web01", 101)}, "2 task 101 qmclone\n5 task 101 qmstart OK", "web01: waiting for the agent 2--1\n"},
 		{"only progress", []Item{newVM("web01", 101)}, "11 working vm web01", "web01: cloning 11--1\n"},

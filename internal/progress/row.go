@@ -101,7 +101,7 @@ func (r *Row) end(e Event) {
 	case e.Action == Destroy && r.Action != Destroy:
 		r.begin(e.At)
 		r.Phase, r.Percent, r.task = Queued, -1, ""
-	case r.Action == Create && r.Kind == VM:
+	case r.Action == Create && r.Kind == VM && e.Action != Change: // a container that was cloned is configured, and started later
 		r.begin(e.At)
 		r.over(Ready, e.At)
 	default:
