@@ -205,7 +205,7 @@ func TestRowsAreHarmless(t *testing.T) {
 	if err := v.End(1, ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.String(); strings.ContainsAny(got, "\x1b\x07\u202e") || !strings.Contains(got, "was not created") {
+	if got := s.String(); strings.ContainsAny(got, "\x1b\x07\u202e") || !strings.Contains(got, "was not completed") {
 		t.Errorf("the screen shows %q", got)
 	}
 }

@@ -21,6 +21,7 @@ type Row struct {
 	Fix     string   // commands after an action on a VM that failed or was declined, one a line
 	Reading *Reading // nil if nothing was read since
 
+	seen     making // by tasks
 	task     string // the task that the phase is from
 	fromTask bool   // Error is that of a task, and the tool has not said anything yet
 }
@@ -125,6 +126,7 @@ func (b *Board) Add(e Event) []Changed {
 	}
 	before := *r
 	r.add(e)
+	before.seen = r.seen // it shows nothing new
 	b.most = max(b.most, b.activeVMs())
 	if *r == before {
 		return nil

@@ -247,9 +247,9 @@ func TestRecordedApply(t *testing.T) {
 		got = append(got, strings.TrimSpace(string(r.Phase)+" "+b.Trouble(r).String()))
 	}
 	want := `ready
-failed VM registry (VMID 123, node pve1) was not created: another VM or container has VMID 123 already
+failed VM registry (VMID 123, node pve1) was not completed: another VM or container has VMID 123 already
 ready
-failed VM web02 (VMID 2102, node pve1) was not created: there is no storage nosuch
+failed VM web02 (VMID 2102, node pve1) was not completed: there is no storage nosuch
 done`
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -185,6 +186,51 @@ func TestTroubleRead(t *testing.T) {
 		if got := b.Trouble(b.Row(target)).What; got != "VM db "+c.want {
 			t.Errorf("%s, %+v: %s", c.action, c.read, got)
 		}
+	}
+}
+
+// TestTroubleUnread: before a guest whose creation failed is read, tasks say whether it exists. Without one, nothing is said of it.
+func TestTroubleUnread(t *testing.T) {
+	for tasks, want := range map[string]string{
+		"":                           "was not completed",
+		"qmclone":                    "was not completed",
+		"qmclone OK":                 "was created, but not completed",
+		"qmclone WARNINGS: 1":        "was created, but not completed",
+		"qmclone failed":             "was not created",
+		"qmclone failed, qmclone OK": "was created, but not completed",
+		"vzcreate OK":                "was created, but not completed",
+		"vzcreate failed":            "was not created",
+		"qmclone OK, qmstart failed": "was created, but not completed",
+		"qmstart failed":             "was created, but not completed",
+	} {
+		target := Target{Kind: VM, Stack: "lab", Key: "db", VMID: 7}
+		b := NewBoard(Plan{Items: []Item{{Target: target, Action: Create}}})
+		for i, task := range strings.Split(tasks, ", ") {
+			kind, exit, _ := strings.Cut(task, " ")
+			b.Add(Event{Type: Worked, Target: Target{Kind: VM, VMID: 7}, Task: Task{UPID: strconv.Itoa(i), Type: kind, Exit: exit}})
+		}
+		b.Add(Event{Type: Problem, Target: target, Text: "out of luck"})
+		if got := b.Trouble(b.Row(target)).Not; got != want {
+			t.Errorf("%s: %s", tasks, got)
+		}
+		for exists, want := range map[bool]string{true: "was created, but not completed", false: "was not created"} {
+			b.Add(Event{Type: Read, Target: target, Reading: &Reading{Exists: exists}})
+			if got := b.Trouble(b.Row(target)).Not; got != want {
+				t.Errorf("%s, and it exists: %v: %s", tasks, exists, got)
+			}
+		}
+	}
+}
+
+// TestTroubleReplaced: what was seen of the guest of before says nothing of its successor.
+func TestTroubleReplaced(t *testing.T) {
+	target := Target{Kind: VM, Stack: "lab", Key: "db", VMID: 7}
+	b := NewBoard(Plan{Items: []Item{{Target: target, Action: Create, Rebuilt: true}}})
+	b.Add(Event{Type: Worked, Target: Target{Kind: VM, VMID: 7}, Task: Task{UPID: "1", Type: "resize", Exit: "OK"}})
+	b.Add(Event{Type: Ended, Target: target, Action: Destroy})
+	b.Add(Event{Type: Problem, Target: target, Text: "out of luck"})
+	if got := b.Trouble(b.Row(target)).Not; got != "was not completed" {
+		t.Error(got)
 	}
 }
 

@@ -1,6 +1,11 @@
 package progress
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"stackgen/internal/pve"
+)
 
 // add applies an event to the row.
 func (r *Row) add(e Event) {
@@ -28,6 +33,7 @@ func (r *Row) add(e Event) {
 			r.Reading = e.Reading
 		}
 	case Worked:
+		r.seen.add(e.Task)
 		if !r.Phase.Over() {
 			r.work(e)
 		}
@@ -100,7 +106,7 @@ func (r *Row) end(e Event) {
 	case r.Phase.Over():
 	case e.Action == Destroy && r.Action != Destroy:
 		r.begin(e.At)
-		r.Phase, r.Percent, r.task = Queued, -1, ""
+		r.Phase, r.Percent, r.task, r.seen = Queued, -1, "", making{}
 	case r.Action == Create && r.Kind == VM && e.Action != Change: // a container that was cloned is configured, and started later
 		r.begin(e.At)
 		r.over(Ready, e.At)
@@ -141,5 +147,19 @@ func (r *Row) work(e Event) {
 	}
 	if !t.Running() {
 		r.Percent, r.task = -1, ""
+	}
+}
+
+// A making is what tasks of the cluster say about whether a guest that is created exists.
+type making struct{ made, failed bool }
+
+// add applies a task. Every task but that of the creation needs a guest that exists.
+func (m *making) add(t Task) {
+	creates := slices.Contains([]pve.Operation{pve.Clone, pve.Create}, pve.OperationOf(t.Type))
+	switch running, _ := t.phase(Create); {
+	case creates && t.Failed():
+		m.failed = true
+	case creates && !t.Running(), !creates && running != "":
+		m.made = true
 	}
 }

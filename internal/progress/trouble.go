@@ -88,9 +88,11 @@ func (b *Board) Trouble(r *Row) Trouble {
 	}
 	t := Explain(r.Item, r.Error, b.Plan.Again)
 	switch t.Read = r.Reading; {
-	case t.Read == nil:
-	case r.Action == Create && t.Read.Exists:
+	case r.Action == Create && (t.Read != nil && t.Read.Exists || t.Read == nil && r.seen.made):
 		t.Not = "was created, but not completed"
+	case r.Action == Create && r.Kind == VM && t.Read == nil && !r.seen.failed: // it may exist: an error does not say
+		t.Not = "was not completed"
+	case t.Read == nil:
 	case r.Action == Change && len(t.Read.Taken) > 0:
 		t.Not = "was changed in part"
 	case r.Action == Change:

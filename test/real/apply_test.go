@@ -104,8 +104,11 @@ func TestApplyOneFails(t *testing.T) {
 	t.Parallel()
 	p := newDNSCluster(t, "DNS\n"+dnsLive+"vms:\n  a: {name: web}\n  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}}\n  c: {name: bad}\noutputs: {registration: registration/live.json}\n")
 	check(t, p.sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/102/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
-	p.deployed(1, "apply --yes", "VM c (VMID 102, node pve1) was created, but not completed", "2 of 3 VMs done, 1 failed",
+	out := p.deployed(1, "apply --yes", "VM c (VMID 102, node pve1) was created, but not completed", "2 of 3 VMs done, 1 failed",
 		"warning: live: not in the files, because the apply has not completed it: c")
+	if strings.Contains(out, "was not created") { // of a VM that exists
+		t.Errorf("the apply says two things:\n%s", out)
+	}
 	if got := p.read("registration/live.csv"); !strings.Contains(got, "\na,web,") || !strings.Contains(got, "\nb,db,") || strings.Contains(got, "\nc,") {
 		t.Errorf("the registration is\n%s", got)
 	}
