@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
+	"stackgen/internal/progress"
 	"stackgen/internal/report"
 	"stackgen/internal/tf"
 )
@@ -20,7 +21,7 @@ type announcement struct {
 	changes []tf.Summary
 	outputs []tf.Unit
 	waiting map[tf.Unit][]finding.Finding // records, by their units
-	starts  []report.Action
+	starts  []starting
 	found   map[tf.Unit]map[string]*finding.Finding
 }
 
@@ -60,22 +61,39 @@ func (a *announcement) nothing() bool {
 	return len(a.changes) == 0 && len(a.outputs) == 0 && len(a.starts) == 0 && !records
 }
 
-// startsOf are the rows of the guests of a stack that are started.
-func startsOf(off []finding.Finding, stopped check.Stopped) []report.Action {
-	var out []report.Action
+// A starting is a guest that a run has left off, and that is started.
+type starting struct {
+	finding.Finding
+	stopped bool // by a run that did not start it again; otherwise one that was interrupted has made it
+}
+
+// startsOf are the guests of a stack that are started.
+func startsOf(off []finding.Finding, stopped check.Stopped) []starting {
+	var out []starting
 	for _, f := range off {
-		detail := "made by a run that was interrupted"
-		if stopped[f.Key] == f.VMID {
-			detail = "stopped by a run that did not start it again"
-		}
-		out = append(out, report.Action{Word: "start", Stack: f.Stack, What: f.Word(), Name: f.Key, Detail: detail})
+		out = append(out, starting{f, stopped[f.Key] == f.VMID})
 	}
 	return out
 }
 
+// action is the row of the guest in the summary.
+func (s *starting) action() report.Action {
+	detail := "made by a run that was interrupted"
+	if s.stopped {
+		detail = "stopped by a run that did not start it again"
+	}
+	return report.Action{Word: "start", Stack: s.Stack, What: s.Word(), Name: s.Key, Detail: detail}
+}
+
+// target is what the start is about, in the view.
+func (s *starting) target() progress.Target {
+	c := tf.Summary{Unit: tf.Unit{Stack: s.Stack, Unit: s.Unit}, Key: s.Key, VMID: s.VMID, Node: s.Node}
+	return targetOf(progress.VM, c)
+}
+
 // starting reports whether a VM of a stack is started.
 func (a *announcement) starting(stack string) bool {
-	return slices.ContainsFunc(a.starts, func(s report.Action) bool { return s.Stack == stack })
+	return slices.ContainsFunc(a.starts, func(s starting) bool { return s.Stack == stack })
 }
 
 // records are the records that wait and that an apply makes, changes or removes once
@@ -171,7 +189,9 @@ func (a *announcement) actions() []report.Action {
 			Named: f.Kind == finding.Retiring,
 		})
 	}
-	out = append(out, a.starts...)
+	for i := range a.starts {
+		out = append(out, a.starts[i].action())
+	}
 	var stacks []string
 	for _, action := range out {
 		if !slices.Contains(stacks, action.Stack) {

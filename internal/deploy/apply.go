@@ -267,7 +267,7 @@ func (r *run) carryOutStack(p *plans, a *announcement) error {
 // complete applies the records that waited, records what is there now, and verifies that
 // nothing is left to do.
 func (r *run) complete(st *stack, a *announcement) error {
-	started, err := r.start(st)
+	started, err := r.start(st, a)
 	if err != nil {
 		return err
 	}

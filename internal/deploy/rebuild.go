@@ -132,7 +132,7 @@ func (r *run) carryOutRebuild(o Order) (err error) {
 	if err := r.markHealthy(all); err != nil {
 		return err
 	}
-	r.show(announceRebuild(all))
+	r.show(r.announceRebuild(all))
 	if left {
 		if s, all, err = r.completeLeft(s, o, all); err != nil {
 			return err

@@ -100,7 +100,7 @@ func (r *run) permitDestroy(b *rebuilding) ([]string, error) {
 }
 
 // announceRebuild has the rows of the view.
-func announceRebuild(all []*rebuilding) *announcement {
+func (r *run) announceRebuild(all []*rebuilding) *announcement {
 	a := &announcement{}
 	for _, b := range all {
 		add := func(action tf.Action, key string, vm guard.Replacement) {
@@ -117,6 +117,10 @@ func announceRebuild(all []*rebuilding) *announcement {
 		}
 		for _, key := range slices.Concat(b.Left, b.Lost) {
 			add(tf.Create, key, guard.Replacement{})
+			if e := r.p.Lock.Stacks.Get(b.stack.name).VMs.Get(key); e != nil {
+				last := &a.changes[len(a.changes)-1]
+				last.VMID, last.Node = e.VMID, e.Node
+			}
 		}
 	}
 	return a

@@ -21,6 +21,7 @@ import (
 	"stackgen/internal/natural"
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
+	"stackgen/internal/progress"
 	"stackgen/internal/report"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -177,7 +178,7 @@ func (r *run) off(st *stack, s *check.Session, found []finding.Finding) []findin
 
 // start starts the VMs that an interrupted apply has left, after they were configured. ok is false if one could not
 // be started: its plan is empty all the same.
-func (r *run) start(st *stack) (ok bool, err error) {
+func (r *run) start(st *stack, a *announcement) (ok bool, err error) {
 	if len(st.unfinished)+len(st.stopped) == 0 {
 		return true, nil
 	}
@@ -186,6 +187,7 @@ func (r *run) start(st *stack) (ok bool, err error) {
 		return false, err
 	}
 	off := r.off(st, s, found)
+	r.runAlready(st, a, s.Inventory)
 	if len(off) == 0 {
 		return true, nil
 	}
@@ -220,6 +222,16 @@ func (r *run) start(st *stack) (ok bool, err error) {
 	st.dropRunning(s)
 	r.off(st, s, found) // the records of those that have started end
 	return false, st.keepUnfinished()
+}
+
+// runAlready shows which guests of a stack run already: somebody has started them since they were announced.
+func (r *run) runAlready(st *stack, a *announcement, inv *cluster.Inventory) {
+	for i := range a.starts {
+		s := &a.starts[i]
+		if g := inv.Guest(s.VMID); s.Stack == st.name && g != nil && g.Status == string(power.Running) {
+			r.view.Event(progress.Event{Type: progress.Ended, Action: progress.Start, Target: s.target()})
+		}
+	}
 }
 
 // startUnit starts guests of one unit.

@@ -44,6 +44,9 @@ func (a *announcement) items() []progress.Item {
 			Action: action, Clone: c.Clones, Template: c.Template, From: c.From, Agent: c.Agent,
 			Rebuilt: c.Action == tf.Replace})
 	}
+	for i := range a.starts {
+		out = append(out, progress.Item{Target: a.starts[i].target(), Action: progress.Start, Planned: true})
+	}
 	for _, f := range a.records() {
 		action := map[string]progress.Action{"create": progress.Create, "import": progress.Import, "destroy": progress.Destroy}[lateWord(&f)]
 		if action != "" {

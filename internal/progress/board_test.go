@@ -83,6 +83,8 @@ func TestBoard(t *testing.T) {
 	change.VMID = 101
 	move, destroy, adopted := change, change, change
 	move.Action, destroy.Action, adopted.Action = Move, Destroy, Import
+	start := change
+	start.Action, start.Planned = Start, true
 	silent := newVM("web01", 101)
 	silent.Agent = false
 	tests := []struct {
@@ -131,6 +133,8 @@ func TestBoard(t *testing.T) {
 		{"it starts while an older task ends", []Item{change}, "1 began vm web01 change\n2 task 101 qmstart2\n3 task 101 qmshutdown1 OK", "web01: starting 1--1\n"},
 		{"a disk moves", []Item{change}, "1 began vm web01 change\n2 task 101 qmmove - transferred 1.0 GiB of 4.0 GiB (25.00%)", "web01: changing 25.0% 1--1\n"},
 		{"a move", []Item{move}, "1 began vm web01 change\n2 task 101 qmigrate - migration active, transferred 1.0 GiB of 4.0 GiB VM-state", "web01: moving 25.0% 1--1\n"},
+		{"a start by a plan", []Item{start}, "1 began vm web01 change", "web01: starting 1--1\n"},
+		{"started by a plan", []Item{start}, "1 began vm web01 change\n2 task 101 qmstart OK\n3 ended vm web01 change", "web01: done 1-3\n"},
 		{"a destroy", []Item{destroy}, "1 began vm web01 destroy\n2 task 101 qmstop1\n3 task 101 qmstop1 OK\n4 task 101 qmdestroy", "web01: destroying 1--1\n"},
 		{"destroyed", []Item{destroy}, "1 began vm web01 destroy\n4 ended vm web01 destroy", "web01: done 1-4\n"},
 		{"first half of a replacement", []Item{newVM("web01", 101)}, "1 began vm web01 destroy\n2 ended vm web01 destroy", "web01: queued 1--1\n"},

@@ -28,6 +28,8 @@ const (
 	Import  Action = "import"
 	Destroy Action = "destroy"
 	Move    Action = "move" // of a VM to another node
+
+	Start Action = "start" // of a VM that exists
 )
 
 // Counted is what an action does with things that were counted: create 3 VMs.
@@ -59,6 +61,7 @@ type Item struct {
 	From     string // the node that it is on
 	Agent    bool   // the run waits for the VM's guest agent
 	Rebuilt  bool   // a VM that exists, and is destroyed and created again
+	Planned  bool   // an action of package power that OpenTofu does by a plan, so that its errors are those of the provider
 }
 
 // A Plan is what a run carries out.

@@ -189,6 +189,22 @@ func TestTroubleRead(t *testing.T) {
 	}
 }
 
+// TestTroubleStart: the error of a start is explained where a plan does it. Of an action on a VM, it is in words already.
+func TestTroubleStart(t *testing.T) {
+	for _, planned := range []bool{true, false} {
+		target := Target{Kind: VM, Stack: "lab", Key: "db", VMID: 7, Node: "pve1"}
+		b := NewBoard(Plan{Items: []Item{{Target: target, Action: Start, Planned: planned}}})
+		b.Add(Event{Type: Problem, Target: Target{Kind: VM, Stack: "lab", Key: "db"}, Text: "start failed: QEMU exited with code 1"})
+		got := b.Trouble(b.Row(target))
+		if got.What != "VM db (VMID 7, node pve1) was not started" || (got.Why != "") != planned || (len(got.Next) == 1) != planned {
+			t.Errorf("planned %v: %+v", planned, got)
+		}
+		if planned && (len(got.Next[0].Lines) != 1 || got.Next[0].Lines[0].String() != "qm start 7") {
+			t.Errorf("it says %+v", got.Next)
+		}
+	}
+}
+
 // TestTroubleUnread: before a guest whose creation failed is read, tasks say whether it exists. Without one, nothing is said of it.
 func TestTroubleUnread(t *testing.T) {
 	for tasks, want := range map[string]string{

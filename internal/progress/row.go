@@ -74,7 +74,7 @@ func (r *Row) first(a Action) Phase {
 		return Cloning
 	case r.Action == Move && a == Change:
 		return Moving
-	case a == "":
+	case a == "", r.Planned:
 		return base(r.Action)
 	}
 	return base(a)

@@ -80,7 +80,7 @@ var notDone = map[Action]string{
 
 // Trouble explains why a row failed. It is the zero Trouble if the row has not.
 func (b *Board) Trouble(r *Row) Trouble {
-	if of := power.Of(string(r.Action)); of != nil && r.Failed() {
+	if of := power.Of(string(r.Action)); of != nil && !r.Planned && r.Failed() {
 		return acted(r, of)
 	}
 	if r.Phase != Broken {
@@ -124,6 +124,9 @@ func acted(r *Row, of *power.Action) Trouble {
 // was run, as it can be pasted.
 func Explain(item Item, text, again string) Trouble {
 	t := Trouble{Not: notDone[item.Action], Text: text, Item: item, Again: again}
+	if of := power.Of(string(item.Action)); of != nil {
+		t.Not = "was not " + of.Done
+	}
 	if t.Not == "" || item.Kind == Unit {
 		t.Not = "failed"
 	}

@@ -50,7 +50,8 @@ func TestContainersTainted(t *testing.T) {
 	if !before.guests[300].running || before.guests[301].running {
 		t.Fatalf("n and p are %v and %v", before.guests[300], before.guests[301])
 	}
-	p.deployed(1, "apply --yes", "start live: container p", "no bridge vmbr1", "then continue")
+	p.deployed(1, "apply --yes", "start live: container p", "apply: start 1 container\n",
+		"container p (VMID 301, node pve1) was not started: node pve1 has no bridge vmbr1", "then continue")
 	bridges(sim, "vmbr0", "vmbr1")
 	p.startsTainted(sim, before, 301, "start live: container p")
 	p.deployed(0, "power stop live/p --yes", "stopped")
