@@ -55,7 +55,11 @@ func (e *env) preflight(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r := report.NewFindings(found.Findings, slices.Concat(s.Notes(found.Findings), s.CloneNotes()))
+	notes := slices.Concat(s.Notes(found.Findings), s.CloneNotes())
+	if !c.Bool("destroy") {
+		notes = append(notes, s.StartNotes(found.Findings)...)
+	}
+	r := report.NewFindings(found.Findings, notes)
 	r.Endpoint, r.Rollouts = s.Endpoint(), rollouts(p)
 	r.Unplanned, r.Blocked = unitNames(found.Unplanned), unitNames(found.Blocked)
 	if c.Bool("destroy") {

@@ -136,7 +136,7 @@ func (r *run) cloneDisks(s *check.Session, b *rebuilding, o Order) (view *operat
 // startExchanged records the VMs that have their new disks, and starts those that are to run. What of them is not
 // started, the next run starts.
 func (r *run) startExchanged(b *rebuilding, failed []operate.Failure) error {
-	starts, names := r.starts(b.stack.name), []string(nil)
+	starts, names := check.Starts(r.p, b.stack.name), []string(nil)
 	for _, key := range b.keys() {
 		name := b.stack.name + "/" + key
 		if starts[key] && !slices.ContainsFunc(failed, func(f operate.Failure) bool { return f.Name == name }) {
@@ -184,7 +184,7 @@ func exchanged(name string, failed []operate.Failure, started []operate.One) pro
 // exchangedNotStarted adds to what a run has left the VMs that have their new disks, and that it did not live to record:
 // another checkout has no other trace of them.
 func (r *run) exchangedNotStarted(s *check.Session, b *rebuilding) {
-	starts, l := r.starts(b.stack.name), r.p.Lock.Stacks.Get(b.stack.name)
+	starts, l := check.Starts(r.p, b.stack.name), r.p.Lock.Stacks.Get(b.stack.name)
 	for _, key := range b.Done {
 		e := l.VMs.Get(key)
 		if g := s.Inventory.Guest(e.VMID); e.Rebuild.Holder != 0 && e.RebuildBegun() && starts[key] &&

@@ -58,7 +58,7 @@ func (st *stack) resumes(found []finding.Finding, l *lock.Stack) {
 // that need not run and are in the state, and those that the spec does not have any more.
 func (r *run) completed(st *stack, s *check.Session) {
 	st.dropRunning(s)
-	starts := r.starts(st.name)
+	starts := check.Starts(r.p, st.name)
 	st.unfinished.Created(s.State, st.name)
 	inState := map[string]bool{}
 	for _, resource := range s.State.Guests(st.name) {
@@ -141,36 +141,19 @@ func (r *run) keep(st *stack, vm *tf.Resource, command ...string) error {
 	return r.changeState(st, guest.KindOf(vm.Type).Unit(), append(slices.Clone(command), vm.Address)...)
 }
 
-// starts are the VMs of a stack that are started when they are created.
-func (r *run) starts(stack string) map[string]bool {
-	out := map[string]bool{}
-	for _, s := range r.p.SelectedStacks() {
-		for _, v := range s.VMs {
-			out[v.Key] = s.Name == stack && v.Values.Get(guest.Started).Bool() || out[v.Key]
-		}
-	}
-	return out
-}
-
 // off are the guests of a stack that exist and are off because a run did not start them: it created them, or has stopped
-// them. They are the guests of the spec: what was found about them stops nothing. The records of those that run end.
+// them. The records of those that run end.
 func (r *run) off(st *stack, s *check.Session, found []finding.Finding) []finding.Finding {
-	starts := r.starts(st.name)
-	var out []finding.Finding
-	for _, f := range found {
-		begun := starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && st.unfinished[f.Key].Start
-		if f.Stack == st.name && f.Type == finding.VM && !f.Stops() && (f.Kind.Exists() || f.Kind == finding.Adopt) &&
-			(begun || r.command == "apply" && st.stopped[f.Key] == f.VMID) &&
-			!slices.ContainsFunc(out, func(o finding.Finding) bool { return o.Key == f.Key }) {
-			out = append(out, f)
-		}
+	stopped := st.stopped
+	if r.command != "apply" {
+		stopped = nil
 	}
-	out = slices.DeleteFunc(out, func(f finding.Finding) bool {
+	out := slices.DeleteFunc(s.NotStarted(st.name, st.unfinished, stopped, found), func(f finding.Finding) bool {
 		g := s.Inventory.Guest(f.VMID)
 		if g != nil && f.Kind != finding.Adopt && g.Status == string(power.Running) {
 			delete(st.unfinished, f.Key)
 		}
-		return g == nil || g.Status != string(power.Stopped) || g.Lock != "" || g.Template
+		return !s.Off(f.VMID)
 	})
 	slices.SortFunc(out, func(a, b finding.Finding) int { return natural.Compare(a.Key, b.Key) })
 	return out

@@ -130,6 +130,7 @@ func TestStoppedNotStarted(t *testing.T) {
 	p.deployed(1, "apply --yes", "stackgen power start live/a", "qm start 300")
 	p.deployed(1, "apply --yes", "apply: start 1 VM\n", "VM a (VMID 300, node pve1) was not started: QEMU could not start it", "qm start 300")
 	sim.ClearFaults()
+	p.step(0, "preflight", "note: an apply starts live/a, which a run has left off")
 	p.deployed(0, "apply --yes", "start live: VM a", "live is as its spec says")
 	p.complete(sim, 300)
 	p.deployed(0, "apply --yes", "nothing to do")
