@@ -115,6 +115,9 @@ func begin(ctx context.Context, command string, p *project.Project, q Request) (
 	return r, nil
 }
 
+// applies reports whether the command is an apply. A rebuild applies plans, too, but only of what it replaces or completes.
+func (r *run) applies() bool { return r.command == "apply" }
+
 // tool is the command of OpenTofu with which this one changes something.
 func (r *run) tool() string {
 	if r.command == "destroy" {

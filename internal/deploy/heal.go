@@ -28,7 +28,7 @@ func (r *run) changeState(st *stack, unit string, command ...string) error {
 // for is made after that, so a run that ends before the import leaves them in no state: sayHealed names those.
 func (r *run) heal(found []finding.Finding) (bool, error) {
 	stale := func(f finding.Finding) bool { return f.Case == finding.StaleNode }
-	if r.DryRun || r.command != "apply" || slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Stops() && !stale(f) }) {
+	if r.DryRun || !r.applies() || slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Stops() && !stale(f) }) {
 		return false, nil
 	}
 	healed := false

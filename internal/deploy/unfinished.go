@@ -145,7 +145,7 @@ func (r *run) keep(st *stack, vm *tf.Resource, command ...string) error {
 // them. The records of those that run end.
 func (r *run) off(st *stack, s *check.Session, found []finding.Finding) []finding.Finding {
 	stopped := st.stopped
-	if r.command != "apply" {
+	if !r.applies() {
 		stopped = nil
 	}
 	out := slices.DeleteFunc(s.NotStarted(st.name, st.unfinished, stopped, found), func(f finding.Finding) bool {
