@@ -227,7 +227,8 @@ func (r *run) lookForRebuild(o Order) (*check.Session, []*rebuilding, error) {
 }
 
 // working says on which VMs a task runs that a rebuild has begun, such as their start: a run that was
-// killed has sent it, and only when it has ended the VM tells whether it is done.
+// killed has sent it, and only when it has ended the VM tells whether it is done. Unlike waitsFor, it does not ask what
+// else stops an apply: of other VMs of the rebuild, that they are gone is what was asked for.
 func (r *run) working(s *check.Session, found []finding.Finding) string {
 	var names []string
 	for i := range found {
