@@ -244,23 +244,24 @@ func (l *leaving) stays() string {
 
 // byHand are the lines that keep VMs of a stack destroyed, for a person to write.
 func (r *run) byHand(stack string, keys []string, l *leaving) string {
-	var places []string
-	by, entries := map[string][]string{}, map[string][]string{}
+	var places []guard.Place
+	by, first := map[guard.Place][]string{}, map[guard.Place]*schema.VM{}
 	for _, key := range keys {
 		v := specOf(r.p, stack, key)
 		if l != nil && len(l.wrote) > 0 && slices.Contains(l.keys(), key) {
 			v = nil
 		}
-		place, write := guard.Leaves(vmsOf(r.p, stack), v, keys, r.p.Specs[stack])
-		if by[place] == nil {
-			places = append(places, place)
+		at := guard.PlaceOf(v)
+		if by[at] == nil {
+			places, first[at] = append(places, at), v
 		}
-		by[place], entries[place] = append(by[place], key), write
+		by[at] = append(by[at], key)
 	}
 	out := ""
-	for _, place := range places {
-		lines := slices.Concat(entries[place], []string{finding.Entries("retired", by[place]...).String()})
-		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[place], ", "), place, strings.Join(lines, "\n  "))
+	for _, at := range places {
+		text, entries := guard.Leaves(vmsOf(r.p, stack), first[at], keys, r.p.Specs[stack])
+		lines := slices.Concat(entries, []string{finding.Entries("retired", by[at]...).String()})
+		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[at], ", "), text, strings.Join(lines, "\n  "))
 	}
 	return out + "  stackgen render\n"
 }

@@ -10,23 +10,47 @@ import (
 	"stackgen/schema"
 )
 
+// A Place is where a spec has VMs, of which one leaves as another one does.
+type Place struct {
+	list  string // teacher, students, vms or containers; empty if the spec does not have the VM any more
+	group string
+	named bool // a student of a roster
+}
+
+// PlaceOf is the place of a VM; of none, where the spec has nothing.
+func PlaceOf(v *schema.VM) Place {
+	if v == nil {
+		return Place{}
+	}
+	list, _, _ := strings.Cut(v.Path, ".")
+	switch list {
+	case "teacher":
+		return Place{list: list}
+	case "students":
+		return Place{list: list, named: v.Member != ""}
+	case "groups":
+		return Place{list: list, group: groupOf(v)}
+	}
+	return Place{list: v.Kind.List()}
+}
+
 // Leaves says where a VM is removed from its spec, and which entries are written there. all are the VMs of its stack,
 // and leaving the keys of those that are removed. Without a VM, the spec does not have it any more.
 func Leaves(all []*schema.VM, v *schema.VM, leaving []string, spec string) (text string, entries []string) {
-	if v == nil {
+	switch at := PlaceOf(v); {
+	case at.list == "":
 		return "retire it in " + spec, nil
-	}
-	switch list, _, _ := strings.Cut(v.Path, "."); {
-	case list == "teacher":
+	case at.list == "teacher":
 		return "remove `teacher` from " + spec + " and retire it there", nil
-	case list == "students" && v.Member == "":
+	case at.list == "students" && !at.named:
 		return "lower `count` of `students` in " + spec + " and retire it there", nil
-	case list == "students":
+	case at.list == "students":
 		return "remove it from the roster of " + spec + " and retire it in the spec", nil
-	case list == "groups":
-		return leavesGroup(all, groupOf(v), leaving, spec)
+	case at.group != "":
+		return leavesGroup(all, at.group, leaving, spec)
+	default:
+		return "remove it from " + at.list + " in " + spec + " and retire it there", nil
 	}
-	return "remove it from " + v.Kind.List() + " in " + spec + " and retire it there", nil
 }
 
 // leavesGroup is Leaves for members of a group, which has those from 1 to its count. Members with a higher number than
