@@ -253,9 +253,9 @@ func (r *reader) findMoved(listed map[int]bool) {
 	}
 }
 
-// candidates returns, by VMID, the guests whose configuration must be read: VMs
-// and containers that may belong to the project or are wanted, wanted templates, and
-// containers whose name the list does not have yet.
+// candidates returns, by VMID, the guests of online nodes whose configuration must be read: VMs and containers with a
+// VMID or name of the project, those that are wanted further or that have no name in the list, and the templates that are
+// wanted.
 func (r *reader) candidates() []*cluster.Guest {
 	var out []*cluster.Guest
 	for _, g := range r.guests {
