@@ -16,9 +16,8 @@ import (
 // it. The next apply starts it, and changes nothing else. It is not started once more after a person has stopped it.
 func TestStoppedKilled(t *testing.T) {
 	t.Parallel()
-	restarts := strings.Replace(oneSpec, "a: {}", "a: {restart: true, agent: false, memory: 1024}", 1)
 	for name, c := range map[string]struct{ spec, then, command, at, starts string }{
-		"restart":             {restarts, strings.Replace(restarts, "1024", "2064", 1), "apply --yes", "POST /nodes/pve1/qemu/300/status/start", "start live: VM a"},
+		"restart":             {restartSpec, strings.Replace(restartSpec, "1024", "2064", 1), "apply --yes", "POST /nodes/pve1/qemu/300/status/start", "start live: VM a"},
 		"destroyed VM":        {oneSpec, oneSpec, "destroy live/a --yes", "DELETE /nodes/pve1/qemu/300", "start live: VM a"},
 		"destroyed stack":     {oneSpec, oneSpec, "destroy --yes", "DELETE /nodes/pve1/qemu/300", "start live: VM a"},
 		"destroyed container": {killedContainers, killedContainers, "destroy live/n --yes", "DELETE /nodes/pve1/lxc/300", "start live: container n"},
@@ -93,20 +92,29 @@ func TestStoppedWaits(t *testing.T) {
 	p.complete(sim, 300)
 }
 
-// TestStoppedNot: an apply that would restart a VM fails before it stops it. Who stops the VM afterwards wants it off.
-func TestStoppedNot(t *testing.T) {
-	t.Parallel()
-	spec := strings.Replace(oneSpec, "a: {}", "a: {restart: true, agent: false, memory: 1024}", 1)
-	p := newProject(t, map[string]string{"specs/live.yaml": spec})
+// restartSpec is a VM that an apply may restart.
+var restartSpec = strings.Replace(oneSpec, "a: {}", "a: {restart: true, agent: false, memory: 1024}", 1)
+
+// restarted is a project whose next apply restarts its VM.
+func restarted(t *testing.T) (*project, *pvesim.Server) {
+	t.Helper()
+	p := newProject(t, map[string]string{"specs/live.yaml": restartSpec})
 	sim := p.simulate()
 	p.render()
 	p.deployed(0, "apply --yes")
-	p.write("specs/live.yaml", strings.Replace(spec, "1024", "2064", 1))
+	p.write("specs/live.yaml", strings.Replace(restartSpec, "1024", "2064", 1))
 	p.render()
+	return p, sim
+}
+
+// TestStoppedNot: an apply that would restart a VM fails before it stops it. Who stops the VM afterwards wants it off.
+func TestStoppedNot(t *testing.T) {
+	t.Parallel()
+	p, sim := restarted(t)
 	check(t, sim.AddFault(&pvesim.Fault{Method: http.MethodPut, Path: "/nodes/pve1/qemu/300/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
 	p.deployed(1, "apply --yes", "out of luck")
 	sim.ClearFaults()
-	p.write("specs/live.yaml", spec)
+	p.write("specs/live.yaml", restartSpec)
 	p.render()
 	p.deployed(0, "power stop live/a --yes")
 	p.deployed(0, "apply --yes", "nothing to do")
@@ -119,13 +127,7 @@ func TestStoppedNot(t *testing.T) {
 // next apply, which does that.
 func TestStoppedNotStarted(t *testing.T) {
 	t.Parallel()
-	spec := strings.Replace(oneSpec, "a: {}", "a: {restart: true, agent: false, memory: 1024}", 1)
-	p := newProject(t, map[string]string{"specs/live.yaml": spec})
-	sim := p.simulate()
-	p.render()
-	p.deployed(0, "apply --yes")
-	p.write("specs/live.yaml", strings.Replace(spec, "1024", "2064", 1))
-	p.render()
+	p, sim := restarted(t)
 	check(t, sim.AddFault(&pvesim.Fault{Method: http.MethodPost, Path: "/nodes/pve1/qemu/300/status/start", Do: pvesim.DoError, Status: 500, Message: "cannot allocate memory"}))
 	p.deployed(1, "apply --yes", "stackgen power start live/a", "qm start 300")
 	p.deployed(1, "apply --yes", "apply: start 1 VM\n", "VM a (VMID 300, node pve1) was not started: QEMU could not start it", "qm start 300")
