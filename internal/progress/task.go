@@ -2,6 +2,7 @@ package progress
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,6 +108,32 @@ func Percent(line string) (percent float64, ok bool) {
 		return min(100*part/whole, 100), true
 	}
 	return 0, false
+}
+
+// copyShapes are lines of task logs that only say how far a copy is: of qemu-img and of mirrors, of a migration, dd, wget, a
+// restore, a backup, rsync and zfs send. Those of a genuine server are in recordings, except for the last four.
+var copyShapes = []*regexp.Regexp{
+	regexp.MustCompile(`^(?:[\d-]+ [\d:]+ )?(?:[\w-]+: )?transferred \S+ \S+ of \S+ \S+ \(\d+(?:\.\d+)?%\)(?: in [\d hms]+)?(?:, [a-z ]+)?$`),
+	regexp.MustCompile(`^(?:[\d-]+ [\d:]+ )?(?:[\w-]+: )?transferred: \d+ bytes remaining: \d+ bytes .* ready: \d+$`),
+	regexp.MustCompile(`^(?:[\d-]+ [\d:]+ )?migration active, transferred \S+ \S+ of \S+ \S+ VM-state, \S+ \S+$`),
+	regexp.MustCompile(`^(?:[\d-]+ [\d:]+ )?(?:\d+\+\d+ records (?:in|out)|\d+ bytes (?:\([^()]*\) )?copied, \S+ s, \S+ \S+)$`),
+	regexp.MustCompile(`^\d+K[ .]+\d+% +\S+$`),
+	regexp.MustCompile(`^progress \d+% \(.*\)$`),
+	regexp.MustCompile(`^INFO: +\d+% \(\S+ \S+ of \S+ \S+\).*$`),
+	regexp.MustCompile(`^[\d,]+ +\d+% +\S+B/s +[\d:]+(?: \(.*\))?$`),
+	regexp.MustCompile(`^\d\d:\d\d:\d\d +[\d.]+[BKMGT]? +\S+@\S+$`),
+}
+
+// withoutCopies is a message without the lines of a task's log that only say how far a copy is.
+func withoutCopies(text string) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		said := strings.TrimSpace(line)
+		if !slices.ContainsFunc(copyShapes, func(shape *regexp.Regexp) bool { return shape.MatchString(said) }) {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 // size is a size such as 1.2 GiB in bytes.

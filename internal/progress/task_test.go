@@ -2,6 +2,7 @@ package progress
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,49 @@ func TestPercent(t *testing.T) {
 		if ok != (test.want >= 0) || ok && math.Abs(got-test.want) > 0.01 {
 			t.Errorf("%s: %v, %v", test.line, got, ok)
 		}
+	}
+}
+
+// TestWithoutCopies: a message has no lines that only say how far a copy is, and all others.
+func TestWithoutCopies(t *testing.T) {
+	const copies = `  transferred 0.0 B of 1.0 GiB (0.00%)
+  transferred 1.0 GiB of 1.0 GiB (100.00%)
+  drive-scsi0: transferred 1.0 GiB of 32.0 GiB (3.13%) in 5s
+  drive-scsi0: transferred 32.0 GiB of 32.0 GiB (100.00%) in 2m 5s, ready
+  drive-scsi0: transferred: 1048576 bytes remaining: 3145728 bytes total: 4194304 bytes progression: 25.00 % busy: 1 ready: 0
+  2026-11-21 02:07:31 migration active, transferred 1.0 GiB of 4.0 GiB VM-state, 110.2 MiB/s
+  2026-11-21 02:06:56 425984 bytes (426 kB, 416 KiB) copied, 3 s, 140 kB/s
+  2026-11-21 02:06:56 13+0 records in
+  13+0 records out
+       0K                                                    100%  474M=0.001s
+     100K .......... .......... 50% 1.2M
+  progress 7% (read 751632384 bytes, duration 3 sec)
+  INFO:  12% (1.2 GiB of 10.0 GiB) in 3s, read: 409.6 MiB/s, write: 401.1 MiB/s
+      1,234,567  45%   12.34MB/s    0:00:12
+      1,234,567 100%   12.34MB/s    0:00:12 (xfr#1, to-chk=0/1)
+  02:07:32   1.23G   rpool/data/vm-100-disk-0@__migration__`
+	for line := range strings.SplitSeq(copies, "\n") {
+		if got := withoutCopies("VM clone\n" + line + "\nfailed"); got != "VM clone\nfailed" {
+			t.Errorf("it keeps %s", got)
+		}
+	}
+	const rest = `VM clone
+error cloning VM: task "UPID:pve1:1:2:3:qmclone:9000:root@pam:" failed to complete with exit code: clone failed
+task log:
+  create full clone of drive scsi0 (local:9000/base-9000-disk-0.qcow2)
+    Logical volume "vm-300-disk-0" created.
+  drive mirror is starting for drive-scsi0
+  transferred 1.0 GiB of 3.0 GiB (33.33%): write failed: No space left on device
+  qemu-img: error while writing at byte 1073741824: No space left on device
+  2026-11-21 02:07:32 migration completed, transferred 2.5 MiB VM-state
+  2026-11-21 02:06:56 425984 bytes (426 kB, 416 KiB) copied, 3 s, 140 kB/s: Connection reset by peer
+  TASK ERROR: clone failed: 100% of nothing`
+	if got := withoutCopies(rest); got != rest {
+		t.Errorf("it leaves out lines that say more:\n%s", got)
+	}
+	item := Item{Target: Target{Kind: VM, Key: "db"}, Action: Create}
+	if got := Explain(item, copies+"\n"+rest, ""); got.Text != rest {
+		t.Errorf("the message is\n%s", got.Text)
 	}
 }
 

@@ -123,6 +123,7 @@ func acted(r *Row, of *power.Action) Trouble {
 // Explain translates the message of a tool about an item. again is the command that
 // was run, as it can be pasted.
 func Explain(item Item, text, again string) Trouble {
+	text = withoutCopies(text)
 	t := Trouble{Not: notDone[item.Action], Text: text, Item: item, Again: again}
 	if of := power.Of(string(item.Action)); of != nil {
 		t.Not = "was not " + of.Done
