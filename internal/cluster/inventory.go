@@ -64,6 +64,14 @@ type Network struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 	Zone string `json:"zone,omitempty"` // of a virtual network, if it was needed and could be read
+
+	Inactive bool `json:"inactive,omitempty"` // a bridge that is configured, and that the node does not have yet, or not any more
+}
+
+// HasNetwork reports whether a node has a bridge or virtual network, and it is active. Configured says that it has it otherwise.
+func (n *Node) HasNetwork(name string) (has, configured bool) {
+	i := slices.IndexFunc(n.Networks, func(b Network) bool { return b.Name == name })
+	return i >= 0 && !n.Networks[i].Inactive, i >= 0 && n.Networks[i].Inactive
 }
 
 // A Datastore is the definition of a storage. An Inventory also has those that are

@@ -56,14 +56,18 @@ func (c *creation) bridgesOf(g *cluster.Guest, n *cluster.Node) {
 	if n.Networks == nil {
 		return
 	}
-	var missing []string
+	var missing, inactive []string
 	for i := range 32 {
 		bridge := pve.ParseNIC(g.Config.Raw[fmt.Sprintf("net%d", i)]).Bridge()
-		has := slices.ContainsFunc(n.Networks, func(b cluster.Network) bool { return b.Name == bridge })
-		if bridge != "" && !has && c.inv.SeesNetwork(bridge) && !slices.Contains(missing, bridge) {
+		switch has, only := n.HasNetwork(bridge); {
+		case bridge == "" || has || slices.Contains(missing, bridge):
+		case only:
+			inactive = append(inactive, bridge)
+		case c.inv.SeesNetwork(bridge):
 			missing = append(missing, bridge)
 		}
 	}
+	c.inactive(n, inactive)
 	if len(missing) == 0 {
 		return
 	}

@@ -108,13 +108,18 @@ func (c *creation) networks() {
 	}
 	var names []string
 	for _, b := range n.Networks {
-		names = append(names, b.Name)
+		if !b.Inactive {
+			names = append(names, b.Name)
+		}
 	}
-	var missing []string
+	var missing, inactive []string
 	for i, nic := range nics {
 		bridge := nic.Get(guest.Bridge).Str()
 		switch {
 		case bridge == "" || slices.Contains(names, bridge) || c.hasNIC(i, bridge):
+			continue
+		case configured(n, bridge):
+			inactive = append(inactive, bridge)
 			continue
 		case !c.inv.SeesNetwork(bridge):
 			c.addUnknown(fmt.Sprintf(
@@ -130,6 +135,7 @@ func (c *creation) networks() {
 			c.values[guest.Networks] = replaceItem(c.get(guest.Networks), i, set(nic, guest.Bridge, name))
 		}
 	}
+	c.inactive(n, inactive)
 	if len(missing) == 0 {
 		return
 	}
@@ -146,6 +152,26 @@ func (c *creation) networks() {
 		remedies = append(remedies, createBridge(c.on, b))
 	}
 	c.add(fmt.Sprintf("node %s has no bridge or virtual network %s", c.on, strings.Join(missing, ", ")), evidence, remedies...)
+}
+
+// configured reports whether a node has a bridge in its configuration only.
+func configured(n *cluster.Node, bridge string) bool {
+	_, only := n.HasNetwork(bridge)
+	return only
+}
+
+// inactive adds the bridges that a node has in its configuration only. A reload of its network makes them.
+func (c *creation) inactive(n *cluster.Node, bridges []string) {
+	if len(bridges) == 0 {
+		return
+	}
+	slices.Sort(bridges)
+	bridges = slices.Compact(bridges)
+	c.add(fmt.Sprintf("bridge %s of node %s is configured, but not active", strings.Join(bridges, ", "), n.Name), nil, Remedy{
+		What: "apply the network configuration of the node, as root, which also applies its other changes (it runs `ifreload -a`); " +
+			"then run preflight again",
+		Commands: []string{pve.Pvesh("set", "/nodes/"+n.Name+"/network")},
+	})
 }
 
 // hasNIC reports whether the VM already has a NIC on a bridge.

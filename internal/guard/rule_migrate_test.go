@@ -177,6 +177,8 @@ func TestMigrationToNodeThatDoesNotFit(t *testing.T) {
 		{"fits", cluster.Node{CPUs: 4, Memory: 4 << 30, Networks: bridges("vmbr0", "vmbr1")}, rights("VM.Migrate"), "", ""},
 		{"nothing is known", cluster.Node{}, nil, "", ""},
 		{"no bridge", cluster.Node{Networks: bridges("vmbr0")}, rights("VM.Migrate"), "node pve2 has no bridge or virtual network vmbr1", "pvesh create /nodes/pve2/network --iface vmbr1"},
+		{"inactive bridge", cluster.Node{Networks: append(bridges("vmbr0"), cluster.Network{Name: "vmbr1", Type: "bridge", Inactive: true})}, nil,
+			"bridge vmbr1 of node pve2 is configured, but not active", "pvesh set /nodes/pve2/network"},
 		{"bridges not visible", cluster.Node{Networks: bridges("vmbr0")}, nil, "", ""},
 		{"too few CPUs", cluster.Node{CPUs: 1}, nil, "more vCPUs than node pve2", "node: pve1"},
 		{"too little memory", cluster.Node{Memory: 1 << 30}, nil, "more memory than node pve2", "node: pve1"},

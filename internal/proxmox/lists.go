@@ -98,8 +98,9 @@ type nodeStorage struct {
 
 // A network is one entry of the list of a node's bridges.
 type network struct {
-	Name string `json:"iface"`
-	Type string `json:"type"`
+	Name   string `json:"iface"`
+	Type   string `json:"type"`
+	Active number `json:"active"` // left out if it is not
 }
 
 // A nodeGuest is one entry of a list of guests of a node, which does not lag.

@@ -50,6 +50,9 @@ func (r *reader) addDatastores(list []datastore) {
 	}
 }
 
+// linuxBridge is the type of a bridge of the kernel.
+const linuxBridge = "bridge"
+
 // readNetworks reads the bridges and virtual networks of a node.
 func (r *reader) readNetworks(ctx context.Context, n *cluster.Node) {
 	var list []network
@@ -57,8 +60,12 @@ func (r *reader) readNetworks(ctx context.Context, n *cluster.Node) {
 		return // then nothing is known of them
 	}
 	n.Networks = []cluster.Network{}
+	// The interface of an Open vSwitch bridge may be down while the bridge works. A server that reports no active
+	// interface may report none at all.
+	reports := slices.ContainsFunc(list, func(b network) bool { return b.Active != 0 })
 	for _, b := range list {
-		n.Networks = append(n.Networks, cluster.Network{Name: b.Name, Type: b.Type})
+		off := reports && b.Active == 0 && b.Type == linuxBridge
+		n.Networks = append(n.Networks, cluster.Network{Name: b.Name, Type: b.Type, Inactive: off})
 	}
 	slices.SortFunc(n.Networks, func(a, b cluster.Network) int { return strings.Compare(a.Name, b.Name) })
 }

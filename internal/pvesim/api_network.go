@@ -44,7 +44,7 @@ func (n *Node) interfaces() []object {
 	card := object{"families": []string{"inet"}, "iface": "eth0", "method": "manual", "method6": "manual", "type": "eth"}
 	if len(n.Bridges) == 0 {
 		card["active"], card["exists"] = 1, 1
-		return []object{card, bridge("vmbr0", 3)}
+		return n.configured([]object{card, bridge("vmbr0", 3)})
 	}
 	card["priority"] = 3
 	out := []object{card}
@@ -58,6 +58,15 @@ func (n *Node) interfaces() []object {
 		}
 		out = append(out, b)
 	}
+	return n.configured(out)
+}
+
+// configured adds to interfaces the bridges that were defined and do not exist yet: a genuine server reads them from
+// interfaces.new.
+func (n *Node) configured(out []object) []object {
+	for _, name := range n.NewBridges {
+		out = append(out, bridge(name, 3+len(out)))
+	}
 	return out
 }
 
@@ -69,11 +78,11 @@ func bridge(name string, priority int) object {
 // networkCreate defines an interface, which exists after a reload.
 func networkCreate(c *call) (any, error) {
 	n, name := c.w.node(c.node), c.p["iface"]
-	if slices.Contains(n.Bridges, name) {
+	if slices.Contains(n.Bridges, name) || slices.Contains(n.NewBridges, name) {
 		return nil, badParam("iface", "interface already exists")
 	}
 	if c.p["type"] == "bridge" {
-		n.newBridges = append(n.newBridges, name)
+		n.NewBridges = append(n.NewBridges, name)
 	}
 	return nil, nil
 }
@@ -85,7 +94,7 @@ func networkReload(c *call) (any, error) {
 		if len(n.Bridges) == 0 {
 			n.Bridges = []string{"vmbr0"}
 		}
-		n.Bridges, n.newBridges = append(n.Bridges, n.newBridges...), nil
+		n.Bridges, n.NewBridges = append(n.Bridges, n.NewBridges...), nil
 		return pause{d: 100 * time.Millisecond, main: true}, nil
 	}}}
 	return c.w.fork(c.node, "srvreload", "networking", c.who, wk), nil

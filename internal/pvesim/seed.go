@@ -60,6 +60,7 @@ type Node struct {
 	Disk         Size      `yaml:"disk,omitempty"`
 	Load         Load      `yaml:"load,omitempty"`
 	Bridges      []string  `yaml:"bridges,omitempty"`
+	NewBridges   []string  `yaml:"new_bridges,omitempty"`   // that are configured, and that a reload of the network makes
 	DNS          []string  `yaml:"dns,omitempty,flow"`      // name servers
 	CGroup       int       `yaml:"cgroup,omitempty"`        // version of its control groups, by default 2
 	NoConsole    bool      `yaml:"no_console,omitempty"`    // the programs of text consoles are not installed
@@ -68,8 +69,6 @@ type Node struct {
 	NoOVMF       bool      `yaml:"no_ovmf,omitempty"`       // the firmware's images are not installed
 	BareEmulator bool      `yaml:"bare_emulator,omitempty"` // without the additions of Proxmox VE, so it reports less of a guest
 	State        NodeState `yaml:"state,omitempty"`
-
-	newBridges []string // that a reload of the network makes
 
 	id    int
 	since time.Time

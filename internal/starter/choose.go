@@ -139,7 +139,7 @@ func (c *choice) readDisks() (gib int, storage string) {
 }
 
 // bridge is the bridge of the template's first NIC if the node has it, else vmbr0, else
-// the first one. A node whose bridges were not read has vmbr0.
+// the first one that is active. A node whose bridges were not read has vmbr0.
 func bridge(c choice) string {
 	if c.node.Networks == nil {
 		return "vmbr0"
@@ -151,14 +151,16 @@ func bridge(c choice) string {
 		}
 	}
 	for _, w := range wanted {
-		if slices.ContainsFunc(c.node.Networks, func(n cluster.Network) bool { return n.Name == w }) {
+		if has, _ := c.node.HasNetwork(w); has {
 			return w
 		}
 	}
-	if len(c.node.Networks) == 0 {
-		return ""
+	for _, n := range c.node.Networks {
+		if !n.Inactive {
+			return n.Name
+		}
 	}
-	return c.node.Networks[0].Name
+	return ""
 }
 
 // freeRange is the first of a hundred VMIDs that no guest has, from 2100 on.

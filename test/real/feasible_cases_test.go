@@ -102,6 +102,9 @@ func hardwareCases() []feasibleCase {
 	return []feasibleCase{
 		{what: "size of a disk", edits: []string{"size: 8", "size: 2"}, server: "is lower than current size", want: "a disk is smaller than in its template"},
 		{what: "bridge", edits: []string{"serial:", "networks: [{bridge: vmbr9}]\n    serial:"}, server: "bridge 'vmbr9' does not exist", want: "node pve1 has no bridge or virtual network vmbr9"},
+		{what: "bridge that is configured, and not active", edits: []string{"serial:", "networks: [{bridge: vmbr9}]\n    serial:"}, seed: func(s *pvesim.Seed) {
+			s.Nodes[0].NewBridges = []string{"vmbr9"}
+		}, server: "bridge 'vmbr9' does not exist", want: "bridge vmbr9 of node pve1 is configured, but not active"},
 		{what: "virtual network on the node", edits: []string{"serial:", "networks: [{bridge: vnet1}]\n    serial:"}, seed: func(s *pvesim.Seed) {
 			s.VNets = []*pvesim.VNet{{ID: "vnet1", Zone: "lab", Nodes: []string{"pve2"}}}
 		}, server: "bridge 'vnet1' does not exist", want: "node pve1 has no bridge or virtual network vnet1"},

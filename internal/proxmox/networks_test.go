@@ -1,0 +1,32 @@
+package proxmox_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"stackgen/internal/proxmox"
+	"stackgen/internal/pvesim"
+)
+
+// TestInactiveBridges: a bridge of the kernel that is configured and not active is none, if the node reports which are active.
+func TestInactiveBridges(t *testing.T) {
+	for _, c := range []struct{ active, configured []string }{
+		{[]string{"vmbr0"}, []string{"vmbr9"}},
+		{nil, []string{"vmbr9"}}, // it has vmbr0, and nothing is active
+	} {
+		seed := smallCluster(t)
+		seed.Nodes[0].Bridges, seed.Nodes[0].NewBridges = c.active, c.configured
+		seed.VNets = nil
+		s := start(t, pvesim.Options{Seed: seed})
+		inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{})
+		var got []string
+		for _, b := range inv.Node("pve1").Networks {
+			got = append(got, fmt.Sprint(b.Name, " ", b.Inactive))
+		}
+		want := "vmbr0 false, vmbr9 " + fmt.Sprint(c.active != nil)
+		if strings.Join(got, ", ") != want {
+			t.Errorf("active %v, configured %v: %s, want %s", c.active, c.configured, strings.Join(got, ", "), want)
+		}
+	}
+}
