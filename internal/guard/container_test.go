@@ -49,6 +49,9 @@ func containerScene(from int, change func(*scene)) *scene {
 // ct is the container in the state of the scene.
 func (s *scene) ct() *tf.Resource { return &s.State[ctUnit].Resources[0] }
 
+// beganContainer makes the container one that a run from here began to create.
+func (s *scene) beganContainer() { s.Begun = map[string]cluster.Begun{"lab/dns": {VMID: 110}} }
+
 func containerCases() []ruleCase {
 	stranger := func(s *scene) { s.guest().Config.MACs = []string{"BC:24:11:FF:FF:FF"} }
 	copied := func(s *scene) {
@@ -83,6 +86,8 @@ func containerCases() []ruleCase {
 		{"conflict: another guest has its VMID", both, func(s *scene) { stranger(s); s.ct().MACs = s.guest().Config.MACs }, "state rm"},
 		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.guest().Kind = guest.VM }, "/nodes/pve1/qemu/110/config"},
 		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.guest().Config.MACs = nil }, ""},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.unlocked("CT110"); s.beganContainer() }, "pvesh delete /nodes/pve1/lxc/110"},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.unlocked("CT110") }, "pvesh get /nodes/pve1/lxc/110/config"},
 		{"conflict: another guest has its MAC", nowhere, copied, ""},
 		{"conflict: another guest has its MAC, too", both, copied, ""},
 		{"conflict: other MACs in the lock", both, func(s *scene) {

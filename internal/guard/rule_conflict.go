@@ -81,12 +81,29 @@ func (s *subject) conflictVMID() {
 	s.Because("%s", Describe(s.guest))
 	s.waitingNICs()
 	s.history()
+	if s.leftEmpty() {
+		s.Because("a run from here began to create it, its configuration is empty, and it is stopped: " +
+			"its creation was interrupted, and it was unlocked")
+		s.Next("destroy what exists of it, then run preflight again: an apply creates it again", destroyByHand(s.guest)...)
+		return
+	}
 	s.Next("inspect it: an apply would change or destroy it", inspect(s.guest))
 	if m.Why == cluster.OtherIdentity && len(m.Agrees) > 0 && len(m.Differ) == 1 { // all but the UUID
 		s.Next("if it was rebuilt from another checkout, commit " + lock.File + " there, and pull it here")
 	}
 	s.rightVM()
 	s.anotherVM()
+}
+
+// leftEmpty reports whether the guest is what an interrupted creation of a run from here has left, without its lock: Proxmox
+// VE writes the configuration of a new guest after its volumes were made. One that somebody has made since has entries in it.
+func (s *subject) leftEmpty() bool {
+	g := s.guest
+	if s.retired() || s.match.Why == cluster.IsTemplate || s.match.Why == cluster.OtherKind || !s.begun(s.Stack, s.Key, g) || g.Config == nil {
+		return false
+	}
+	c := g.Config
+	return g.Status == "stopped" && g.Lock == "" && c.UUID == "" && len(c.Raw)+len(c.MACs)+len(c.Disks) == 0
 }
 
 // madeTemplate reports whether the VM itself is a template now.

@@ -1,9 +1,12 @@
 package guard
 
 import (
+	"strings"
 	"testing"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
 	"stackgen/internal/tf"
 )
 
@@ -15,6 +18,8 @@ func conflictCases() []ruleCase {
 		{"conflict: another guest has its VMID", both, func(s *scene) { s.guest().Kind = guest.Container }, "forgotten: [web1]"},
 		{"conflict: another guest has its VMID", both, func(s *scene) { s.guest().Template = true }, "forgotten: [web1]"},
 		{"conflict: another guest has its VMID", both, func(s *scene) { s.guest().Config.UUID = "another"; s.retire() }, "pvesh get /nodes/pve1/qemu/100/config"},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.begun(); s.unlocked("VM 100") }, "pvesh delete /nodes/pve1/qemu/100"},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.unlocked("VM 100") }, "pvesh get /nodes/pve1/qemu/100/config"},
 		{"conflict: in the state of another VM", both, func(s *scene) {
 			s.State[tf.VMUnit("lab")] = tf.State{Resources: []tf.Resource{*s.state(), inState("old", 100)}}
 		}, "state rm"},
@@ -27,6 +32,41 @@ func conflictCases() []ruleCase {
 		{"conflict: other MACs in the lock", both, func(s *scene) {
 			s.entry.MACs, s.state().MACs, s.guest().Config.MACs = []string{other}, []string{mac}, []string{mac}
 		}, "git checkout -- stackgen.lock.yaml"},
+	}
+}
+
+// TestLeftEmpty: only a guest that a run has begun, that is stopped and that has nothing in its configuration is destroyed.
+func TestLeftEmpty(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*scene)
+		destroy bool
+	}{
+		"left":        {func(*scene) {}, true},
+		"not begun":   {func(s *scene) { s.Begun = nil }, false},
+		"complete":    {func(s *scene) { s.Begun["lab/web1"] = cluster.Begun{VMID: 100, Done: true} }, false},
+		"another one": {func(s *scene) { s.Begun["lab/web1"] = cluster.Begun{VMID: 101} }, false},
+		"running":     {func(s *scene) { s.guest().Status = "running" }, false},
+		"with a name": {func(s *scene) { s.guest().Config.Raw = map[string]string{"name": "erp"} }, false},
+		"with a disk": {func(s *scene) { s.guest().Config.Disks = []string{"scsi0=local:100/vm-100-disk-0.raw"} }, false},
+		"with a NIC":  {func(s *scene) { s.guest().Config.MACs = []string{"BC:24:11:00:00:09"} }, false},
+		"template":    {func(s *scene) { s.guest().Template = true }, false},
+		"container":   {func(s *scene) { s.guest().Kind = guest.Container }, false},
+	} {
+		s := (&ruleCase{from: onlyGuest}).scene()
+		s.begun()
+		s.unlocked("VM 100")
+		c.change(s)
+		f := Judge(s.Input)[0]
+		var steps string
+		for _, step := range f.Steps {
+			steps += step.What + "\n"
+			for _, l := range step.Lines {
+				steps += l.String() + "\n"
+			}
+		}
+		if strings.Contains(steps, "pvesh delete ") != c.destroy || f.Kind != finding.Conflict {
+			t.Errorf("%s: %s, steps\n%s", name, f.Kind, steps)
+		}
 	}
 }
 

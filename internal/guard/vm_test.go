@@ -55,6 +55,12 @@ func (s *scene) begun() {
 	s.guest().Status = "stopped"
 }
 
+// unlocked makes the guest what an interrupted creation leaves once its lock is removed: Proxmox VE makes its name.
+func (s *scene) unlocked(name string) {
+	s.guest().Name, s.guest().Status, s.guest().Config = name, "stopped", &cluster.Config{Raw: map[string]string{}}
+	s.entry.Fingerprint = nil
+}
+
 // fromTemplate makes the VM, which has the disk scsi0, a clone of a template with some disks.
 func (s *scene) fromTemplate(disks ...string) {
 	template := newGuest(9000, "template")
