@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"stackgen/internal/check"
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/live"
@@ -70,6 +71,22 @@ func TestLeftRows(t *testing.T) {
 	items := r.announceRebuild([]*rebuilding{{stack: &stack{name: "lab"}, Rebuild: guard.Rebuild{Left: []string{"a"}, Lost: []string{"b"}}}}).items()
 	if len(items) != 2 || items[0].Name() != "VM a (VMID 300, node pve1)" || items[1].Name() != "VM b (VMID 301, node pve2)" {
 		t.Errorf("%+v", items)
+	}
+}
+
+// TestRebuildDetail: the row of a VM that is rebuilt says what it loses, and ends without it where nothing was read.
+func TestRebuildDetail(t *testing.T) {
+	b := &rebuilding{stack: &stack{name: "lab"}}
+	for _, key := range []string{"a", "b"} {
+		b.Replaced = append(b.Replaced, guard.Replacement{Granted: guard.Granted{Key: key, VMID: 300, Template: 9000}, Node: "pve1",
+			Guest: &cluster.Guest{Node: "pve1"}, VM: &schema.VM{Name: "lab-" + key}})
+	}
+	var got []string
+	for _, row := range b.actions(map[string]string{"lab/a": "no disks; no snapshots"}) {
+		got = append(got, row.Detail)
+	}
+	if want := "VM 300 lab-a on pve1, from template 9000; no disks; no snapshots|VM 300 lab-b on pve1, from template 9000"; strings.Join(got, "|") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), want)
 	}
 }
 

@@ -88,15 +88,17 @@ func kept(all []*rebuilding) string {
 }
 
 // actions are the lines about the VMs of a stack that are replaced or completed. lost is what each loses,
-// by STACK/KEY.
+// by STACK/KEY; what was not read is not said.
 func (b *rebuilding) actions(lost map[string]string) (out []report.Action) {
 	for _, vm := range b.inWaves() {
 		at := vm.Guest.Node
 		if vm.Exchange == nil && vm.Node != at {
 			at += ", created again on " + vm.Node
 		}
-		detail := fmt.Sprintf("VM %d %s on %s, from template %d; %s",
-			vm.VMID, vm.VM.Name, at, vm.Template, lost[b.stack.name+"/"+vm.Key])
+		detail := fmt.Sprintf("VM %d %s on %s, from template %d", vm.VMID, vm.VM.Name, at, vm.Template)
+		if loses := lost[b.stack.name+"/"+vm.Key]; loses != "" {
+			detail += "; " + loses
+		}
 		if x := vm.Exchange; x != nil {
 			detail += "; it keeps " + strings.Join(x.Keeps, ", ") + ", and loses " + strings.Join(x.Disks, ", ")
 		}
