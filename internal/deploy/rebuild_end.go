@@ -112,6 +112,17 @@ func (r *run) marked(stack string) (all, open []string) {
 	return all, open
 }
 
+// howToGoOn says when the command that goes on with a rebuild makes sense. The same one has just ended, and it rebuilds
+// each time the VMs that are not healthy.
+func (o *Order) howToGoOn(progress *lock.Rollout) string {
+	failed := progress.Unhealthy
+	if !o.Continue || len(failed) == 0 {
+		return "to go on"
+	}
+	return fmt.Sprintf("%s %s not healthy: find out why, and repair the cause. Then, to rebuild %s once more and go on",
+		some(failed), one(failed, "is", "are"), one(failed, "it", "them"))
+}
+
 // notRebuilt says how far rebuilds are that are not done, which VMs they have left off, and how to go on.
 func (r *run) notRebuilt(o Order) error {
 	if err := r.reopen(); err != nil {
@@ -127,7 +138,7 @@ func (r *run) notRebuilt(o Order) error {
 			continue
 		}
 		progress := l.Rollout()
-		text := fmt.Sprintf("%d of %d; to go on: `%s`", len(progress.Done), progress.All(), o.resumes(o.scope(st.name)))
+		text := fmt.Sprintf("%d of %d; %s: `%s`", len(progress.Done), progress.All(), o.howToGoOn(progress), o.resumes(o.scope(st.name)))
 		if !slices.ContainsFunc(l.VMs, func(e lock.Entry[lock.VM]) bool { return e.Value.Rebuild != nil && e.Value.Rebuild.Holder != 0 }) {
 			text += ". An apply gives it up"
 		}

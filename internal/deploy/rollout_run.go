@@ -258,18 +258,25 @@ func (r *run) resume(s *check.Session, all []*rebuilding, o *Order) ([]*rebuildi
 		return nil, err
 	}
 	if !o.Continue || len(others) > 0 {
-		return nil, r.notHealthy(unhealthyNames(unhealthy), o)
+		return nil, r.notHealthy(unhealthy, o)
 	}
 	o.again = unhealthyNames(known)
 	return r.judgeRebuild(s, all[0].found, *o)
 }
 
-// notHealthy ends the command because VMs that an earlier run has rebuilt are not healthy.
-func (r *run) notHealthy(names []string, o *Order) error {
-	it := one(names, "it", "them")
-	err := report.Printf(r.Out, "no other VM is rebuilt before %s %s healthy: repair %s, or rebuild %s once more:\n  > %s\n"+
-		"then run the same command again:\n  > %s\n",
-		some(names), one(names, "is", "are"), it, it, o.resumes(names), r.Line)
+// notHealthy ends the command because VMs that an earlier run has rebuilt are not healthy. Those of which the cluster did
+// not say how they are would not be rebuilt once more.
+func (r *run) notHealthy(unhealthy []health.Unhealthy, o *Order) error {
+	names, certain := unhealthyNames(unhealthy), unhealthyNames(read(unhealthy))
+	is, it, them := one(names, "is", "are"), one(names, "it", "them"), some(certain)
+	if len(certain) == len(names) {
+		them = it
+	}
+	err := report.Printf(r.Out, "no other VM is rebuilt before %s %s healthy: repair %s", some(names), is, it)
+	if len(certain) > 0 {
+		err = errors.Join(err, report.Printf(r.Out, ", or rebuild %s once more:\n  > %s", them, o.resumes(certain)))
+	}
+	err = errors.Join(err, report.Printf(r.Out, "\nthen run the same command again:\n  > %s\n", r.Line))
 	return errors.Join(err, ended{finding.Failed})
 }
 

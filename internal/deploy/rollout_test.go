@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,6 +151,42 @@ func TestKnowsWaves(t *testing.T) {
 	}
 	if vms[0].Value.Rebuild.Apart = true; r.knowsWaves(Order{}) != nil { // only because it keeps a disk
 		t.Error("an order without waves has some")
+	}
+}
+
+// TestNotHealthy: only a VM of which the cluster says how it is can be rebuilt once more.
+func TestNotHealthy(t *testing.T) {
+	bad, silent := health.Unhealthy{Name: "lab/a", Why: "no agent"}, health.Unhealthy{Name: "lab/b", Why: "no answer", Unread: true}
+	const again = "\nthen run the same command again:\n  > stackgen rebuild lab --continue\n"
+	for want, list := range map[string][]health.Unhealthy{
+		"no other VM is rebuilt before lab/a is healthy: repair it, or rebuild it once more:\n  > stackgen rebuild lab/a --continue" + again:              {bad},
+		"no other VM is rebuilt before lab/b is healthy: repair it" + again:                                                                               {silent},
+		"no other VM is rebuilt before lab/a, lab/b are healthy: repair them, or rebuild lab/a once more:\n  > stackgen rebuild lab/a --continue" + again: {bad, silent},
+	} {
+		var out strings.Builder
+		r := &run{Request: Request{Out: &out, Line: "stackgen rebuild lab --continue"}}
+		if err := r.notHealthy(list, &Order{}); !errors.As(err, &ended{}) || out.String() != want {
+			t.Errorf("%v\ngot  %s\nwant %s", err, out.String(), want)
+		}
+	}
+}
+
+// TestHowToGoOn: a command that has just rebuilt a VM that is not healthy is not simply run again.
+func TestHowToGoOn(t *testing.T) {
+	for _, c := range []struct {
+		again  bool
+		failed []string
+		want   string
+	}{
+		{false, nil, "to go on"},
+		{false, []string{"a"}, "to go on"},
+		{true, nil, "to go on"},
+		{true, []string{"a"}, "a is not healthy: find out why, and repair the cause. Then, to rebuild it once more and go on"},
+		{true, []string{"a", "b"}, "a, b are not healthy: find out why, and repair the cause. Then, to rebuild them once more and go on"},
+	} {
+		if got := (&Order{Continue: c.again}).howToGoOn(&lock.Rollout{Unhealthy: c.failed}); got != c.want {
+			t.Errorf("%v: %s", c, got)
+		}
 	}
 }
 

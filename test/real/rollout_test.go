@@ -61,7 +61,8 @@ func TestRebuildWaves(t *testing.T) {
 	sim.ResetLog()
 	p.deployed(1, all, "not healthy: live/student8", "no other VM is rebuilt before live/student8 is healthy: repair it", "> stackgen rebuild live/student8 --continue\n", "> stackgen rebuild live --yes --all")
 	p.writtenOnly(sim)
-	p.deployed(1, "rebuild live --continue --yes", "stopped in wave 1 of 3 (again) of live; as they were: student11, ")
+	p.deployed(1, "rebuild live --continue --yes", "stopped in wave 1 of 3 (again) of live; as they were: student11, ",
+		"student8 is not healthy: find out why, and repair the cause. Then, to rebuild it once more and go on: `stackgen rebuild live --continue`")
 	p.writtenOnly(sim, 317)
 	p.destroyedOnce(sim, 317)
 
