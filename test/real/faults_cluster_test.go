@@ -226,6 +226,7 @@ func (w *faultCase) run(dir string, kill func() bool, name string, args ...strin
 	for kill != nil {
 		if kill() {
 			check(w.T, c.Cancel())
+			killProvider(w.T) // one that tests share is in no group of it, and would go on
 			break
 		}
 		select {
