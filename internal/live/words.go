@@ -199,10 +199,12 @@ func listOf(b *progress.Board, what string, fits func(*progress.Row) bool) strin
 	var out strings.Builder
 	for _, n := range nouns {
 		var names []string
+		var rows []*progress.Row
 		for _, r := range b.Rows {
 			if r.Kind != n.kind || !fits(r) {
 				continue
 			}
+			rows = append(rows, r)
 			name := r.Key
 			if b.Stacks() > 1 {
 				name = r.Stack + "/" + r.Key
@@ -212,7 +214,11 @@ func listOf(b *progress.Board, what string, fits func(*progress.Row) bool) strin
 		if len(names) == 0 {
 			continue
 		}
-		word := strings.TrimPrefix(report.Count(len(names), n.noun), fmt.Sprint(len(names), " "))
+		noun := n.noun
+		if n.kind == progress.VM {
+			noun = progress.Word(rows)
+		}
+		word := strings.TrimPrefix(report.Count(len(names), noun), fmt.Sprint(len(names), " "))
 		if rest := len(names) - listed; rest > 0 {
 			names = append(names[:listed:listed], fmt.Sprintf("%d more", rest))
 		}

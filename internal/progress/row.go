@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/pve"
 )
 
@@ -65,6 +66,11 @@ func (r *Row) problem(text string) {
 		r.Error += "\n" + text
 	}
 	r.fromTask = false
+}
+
+// Word is what the guests of rows are called: VM, container, or guest if there are both.
+func Word(rows []*Row) string {
+	return guest.Count(rows, func(r *Row) guest.Kind { return r.Guest }).Word()
 }
 
 // first is the phase that a row is in when nothing but its action is known.

@@ -14,7 +14,7 @@ import (
 )
 
 // A Trouble is an error of one VM, pool or record, or of a unit, in words: what did not
-// happen, why, and what to do. Text is the message of the tool as it is.
+// happen, why, and what to do. Text is the message of the tool, without the lines of a copy.
 type Trouble struct {
 	What string
 	Why  string // empty if the text is unknown
