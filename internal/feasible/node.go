@@ -167,7 +167,11 @@ func (c *creation) inactive(n *cluster.Node, bridges []string) {
 	}
 	slices.Sort(bridges)
 	bridges = slices.Compact(bridges)
-	c.add(fmt.Sprintf("bridge %s of node %s is configured, but not active", strings.Join(bridges, ", "), n.Name), nil, Remedy{
+	what := "bridge %s of node %s is configured, but not active"
+	if len(bridges) > 1 {
+		what = "bridges %s of node %s are configured, but not active"
+	}
+	c.add(fmt.Sprintf(what, strings.Join(bridges, ", "), n.Name), nil, Remedy{
 		What: "apply the network configuration of the node, as root, which also applies its other changes (it runs `ifreload -a`); " +
 			"then run preflight again",
 		Commands: []string{pve.Pvesh("set", "/nodes/"+n.Name+"/network")},

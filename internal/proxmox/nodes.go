@@ -60,9 +60,9 @@ func (r *reader) readNetworks(ctx context.Context, n *cluster.Node) {
 		return // then nothing is known of them
 	}
 	n.Networks = []cluster.Network{}
-	// The interface of an Open vSwitch bridge may be down while the bridge works. A server that reports no active
-	// interface may report none at all.
-	reports := slices.ContainsFunc(list, func(b network) bool { return b.Active != 0 })
+	// The interface of an Open vSwitch bridge may be down while the bridge works. A virtual network is always
+	// reported as active, and a server that reports no active bridge may report none at all.
+	reports := slices.ContainsFunc(list, func(b network) bool { return b.Active != 0 && b.Type == linuxBridge })
 	for _, b := range list {
 		off := reports && b.Active == 0 && b.Type == linuxBridge
 		n.Networks = append(n.Networks, cluster.Network{Name: b.Name, Type: b.Type, Inactive: off})
