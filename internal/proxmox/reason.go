@@ -16,8 +16,11 @@ var (
 )
 
 // Reason is why a task failed, with its exit. A program says that in the log of its task, and the exit has
-// only its code.
+// only its code. Of one whose process was killed, Proxmox VE knows nothing.
 func (p *Power) Reason(ctx context.Context, t RunningTask, exit string) string {
+	if exit == "unexpected status" {
+		return "its task has died on node " + t.Node + ": " + t.UPID
+	}
 	if !program.MatchString(exit) {
 		return reasonOf(exit, nil)
 	}
