@@ -119,6 +119,8 @@ var measured = []struct {
 		"rootfs: {size: 5}":           "disk.size",
 		"rootfs: {datastore: shared}": "disk.datastore_id",
 		"restart: true":               "",
+
+		"template: 'local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'": "operating_system.template_file_id",
 	}, nil},
 }
 

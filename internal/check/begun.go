@@ -36,25 +36,10 @@ type BegunVM struct {
 	// It replaces a guest: a state may still have that one, and says nothing about the new one.
 	Replaces bool `json:"replaces,omitempty"`
 
-	Clone *CloneRecord `json:"clone,omitempty"` // of a container that is cloned
+	Clone *cluster.CloneRecord `json:"clone,omitempty"` // of a container that is cloned
 
 	// A request of the run had no answer. Proxmox VE may have it still, and create the VM later.
 	Unanswered bool `json:"unanswered,omitempty"`
-}
-
-// A CloneRecord is what tells the clone of a template container from another container that has got its VMID, and from a
-// part of it, until it has its MAC addresses.
-type CloneRecord struct {
-	Token   string   `json:"token"`   // its description
-	Volumes []string `json:"volumes"` // the entries of the volumes of its template
-}
-
-// Token is the description of a clone that does not have our MAC addresses yet, or empty.
-func (vm BegunVM) Token() string {
-	if vm.Clone == nil {
-		return ""
-	}
-	return vm.Clone.Token
 }
 
 // Unanswered matches what a run prints if a request of it had no answer of Proxmox VE: its
@@ -194,7 +179,7 @@ func (s *Session) begun() map[string]cluster.Begun {
 		left.Created(s.State, stack.Name)
 		for key, vm := range vms {
 			_, open := left[key]
-			out[stack.Name+"/"+key] = cluster.Begun{VMID: vm.VMID, UUID: vm.UUID, Done: !open, Token: vm.Token()}
+			out[stack.Name+"/"+key] = cluster.Begun{VMID: vm.VMID, UUID: vm.UUID, Done: !open, Clone: vm.Clone}
 		}
 		s.rebuilds(stack.Name, out)
 	}

@@ -51,7 +51,7 @@ type Begun struct {
 
 	Replaces bool // a guest of the VM: what the state has may be of that one
 
-	Token string // of a container that is cloned: its description, until it has its MAC addresses
+	Clone *CloneRecord // of a container that is cloned
 }
 
 // An identity is what is recorded of one VM that tells it from others.

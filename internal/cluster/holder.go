@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 )
@@ -20,12 +19,6 @@ func HolderName(vmid, template int) string { return fmt.Sprintf(holderOf+"%d", v
 // MadeFor reports whether a guest is the VM which a rebuild has made for the new disks of a VM.
 func MadeFor(g *Guest, e *lock.VM) bool {
 	return g != nil && strings.HasPrefix(g.Name, fmt.Sprintf(holderOf, e.VMID))
-}
-
-// IsClone reports whether a guest is the container that was cloned with a token as its description, and does not have our MAC
-// addresses yet.
-func (g *Guest) IsClone(token string) bool {
-	return token != "" && g != nil && g.Kind == guest.Container && g.Config != nil && strings.TrimSpace(g.Config.Raw["description"]) == token
 }
 
 // Holder is what has the VMID of the VM that a rebuild makes for the new disks of a VM, or nil.

@@ -47,7 +47,7 @@ func (r *run) notMade(st *stack) error {
 	for _, m := range s.Matches() {
 		vm := st.unfinished[m.Key]
 		if m.Stack == st.name && m.Guest == nil && !vm.Unanswered && len(s.Inventory.GapsForVM(vm.VMID)) == 0 &&
-			!s.Inventory.Guest(vm.VMID).IsClone(vm.Token()) {
+			!vm.Clone.MayBe(s.Inventory.Guest(vm.VMID)) {
 			delete(st.unfinished, m.Key)
 		}
 	}

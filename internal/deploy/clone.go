@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"stackgen/internal/operate"
 	"stackgen/internal/pve"
 	"stackgen/internal/report"
+	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -36,6 +38,9 @@ func (r *run) cloned(p *plans) (*plans, error) {
 		return nil, err
 	}
 	for _, c := range creates {
+		if r.ctx.Err() != nil {
+			return nil, errInterrupted
+		}
 		template := p.was.Guest(r.source(st, c.Key))
 		if template == nil || template.Config == nil {
 			return nil, r.notCloned(st, c.Key, errors.New("its template could not be read"))
@@ -69,11 +74,14 @@ func (r *run) planClones(p *plans, clones []tf.Summary) (*plans, error) {
 	}
 	switch {
 	case anyStops(found):
+		r.say("the containers of %s were cloned, and something keeps their apply from going on; the next one does", p.stack.name)
 		return nil, r.refuse(s, found)
 	case !p.covers(next, clones):
-		err := report.Printf(r.Out, "the containers of %s were cloned, and nothing else was applied: more is to do now than was confirmed. "+
-			"To see and confirm that: `%s`\n", p.stack.name, r.Line)
-		return nil, errors.Join(err, ended{finding.Blocked})
+		if err := report.Printf(r.Out, "the containers of %s were cloned, and the rest was not applied: more is to do now than was confirmed. "+
+			"To see and confirm that: `%s`\n", p.stack.name, r.Line); err != nil {
+			return nil, err
+		}
+		return nil, ended{finding.Blocked}
 	}
 	return next, nil
 }
@@ -103,10 +111,13 @@ func (r *run) poolFirst(p *plans) error {
 		return err
 	}
 	result, err := r.applyUnit(&only)
-	if err == nil && r.ctx.Err() == nil && result.failed() {
-		return errors.Join(r.broken(&only, result, announce(nil, nil)), ended{finding.Failed})
+	if err != nil || r.ctx.Err() != nil || !result.failed() {
+		return err
 	}
-	return err
+	if err := r.broken(&only, result, announce(nil, nil)); err != nil {
+		return err
+	}
+	return ended{finding.Failed}
 }
 
 // source is the template that a container of a stack is cloned from, or 0.
@@ -130,12 +141,13 @@ func (r *run) specOf(st *stack, key string) *schema.VM {
 // marks records that a container is about to be cloned. The token of an earlier run stays: its request may be carried
 // out late.
 func (st *stack) marks(c tf.Summary, template *cluster.Guest, l *lock.Stack) error {
-	vm := check.BegunVM{VMID: c.VMID, Start: true}
-	if st.unfinished[c.Key].VMID != c.VMID || st.unfinished[c.Key].Clone == nil {
-		vm.Clone = &check.CloneRecord{Token: "cloned by stackgen " + rand.Text()}
-		for _, d := range pve.Mounts(template.Config.Raw) {
-			vm.Clone.Volumes = append(vm.Clone.Volumes, d.Key)
-		}
+	vm := check.BegunVM{VMID: c.VMID, Start: true, Clone: &cluster.CloneRecord{Template: template.VMID}}
+	if before := st.unfinished[c.Key]; before.VMID == c.VMID && before.Clone != nil && before.Clone.Template == template.VMID {
+		vm.Clone.Token = before.Clone.Token
+	}
+	vm.Clone.Token = cmp.Or(vm.Clone.Token, "cloned by stackgen "+rand.Text())
+	for _, d := range pve.Mounts(template.Config.Raw) {
+		vm.Clone.Volumes = append(vm.Clone.Volumes, d.Key)
 	}
 	st.unfinished.Begin(c.Key, vm, l)
 	return st.keepUnfinished()
@@ -158,7 +170,7 @@ func (r *run) clone(st *stack, key, node string, do func(*operate.Cloner, *opera
 		params[guest.Pool] = v.PoolID
 	}
 	return do(api, &operate.Clone{
-		Guest: &cluster.Guest{VMID: begun.VMID, Node: node, Kind: guest.Container}, Token: begun.Token(), Volumes: begun.Clone.Volumes,
+		Guest: &cluster.Guest{VMID: begun.VMID, Node: node, Kind: guest.Container}, Record: begun.Clone,
 		Params: params, Networks: networkEntries(v, e), Without: unsaid(v),
 	})
 }
@@ -199,16 +211,17 @@ func networkEntries(v *schema.VM, e *lock.VM) map[string]string {
 	return out
 }
 
-// completeClones gives clones their MAC addresses that killed runs have left without. It reports whether it did. What keeps
-// one from that is said, and its finding stays.
+// completeClones gives clones their MAC addresses that killed runs have left without, unless anything else stops the run. It
+// reports whether it did. What keeps one from that is said, and its finding stays.
 func (r *run) completeClones(s *check.Session, found []finding.Finding) (done bool) {
-	if r.DryRun || !r.applies() {
+	open := func(f finding.Finding) bool { return f.Case == finding.OpenClone }
+	if r.DryRun || !r.applies() || slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Stops() && !open(f) }) {
 		return false
 	}
 	for _, st := range r.stacks {
 		for _, f := range found {
 			g := s.Inventory.Guest(f.VMID)
-			if f.Stack != st.name || f.Case != finding.OpenClone || g == nil || st.unfinished[f.Key].Clone == nil {
+			if f.Stack != st.name || !open(f) || g == nil || st.unfinished[f.Key].Clone == nil {
 				continue
 			}
 			r.say("%s was cloned by an apply that was interrupted; it gets its MAC addresses now", f.Address)
@@ -218,23 +231,28 @@ func (r *run) completeClones(s *check.Session, found []finding.Finding) (done bo
 				r.say("%s cannot be completed: %v", f.Address, err)
 				continue
 			}
-			done = true
+			done, r.gaveMACs = true, true
 		}
 	}
 	return done
 }
 
-// notCloned ends the apply of a stack in which a container could not be cloned. The record of a clone that may exist
-// or come stays.
+// notCloned ends the apply of a stack in which a container could not be cloned. The record of a clone that exists or
+// may come stays.
 func (r *run) notCloned(st *stack, key string, err error) error {
 	if r.ctx.Err() != nil {
 		return errInterrupted
 	}
-	if vm := st.unfinished[key]; !errors.Is(err, operate.ErrTaken) && !operate.Ended(err) {
-		vm.Unanswered = true
+	if vm, begun := st.unfinished[key]; begun {
+		vm.Unanswered = operate.GoesOn(err)
 		st.unfinished[key] = vm
 	}
-	text := fmt.Sprintf("%s/%s could not be cloned: %s. Nothing else of %[1]s was applied. What is in the way: `%[4]s`\n",
-		st.name, key, strings.TrimSuffix(err.Error(), "."), "stackgen preflight "+st.name)
-	return errors.Join(report.Text(r.Out, text), r.notMade(st), ended{finding.Failed})
+	if err := report.Printf(r.Out, "%s/%s could not be cloned: %s. OpenTofu did not apply the rest of %[1]s. What is in the way: `%[4]s`\n",
+		st.name, key, strings.TrimSuffix(err.Error(), "."), "stackgen preflight "+shell.Path(r.p.Specs[st.name])); err != nil {
+		return err
+	}
+	if err := r.notMade(st); err != nil {
+		return err
+	}
+	return ended{finding.Failed}
 }

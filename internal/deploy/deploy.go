@@ -43,21 +43,22 @@ type Request struct {
 // A run is one command.
 type run struct {
 	Request
-	command string // apply, destroy or rebuild
-	p       *project.Project
-	tools   *engine.Tools
-	ctx     context.Context // done at the first signal
-	signals *signals
-	stacks  []*stack
-	work    string // a private folder
-	events  bool   // OpenTofu writes events
-	undo    func() error
-	healed  []finding.Finding // about containers that were removed from their states
-	applied bool              // the command was confirmed, or has written what it found
-	failed  bool              // something was not done
-	blocked bool              // the guard refused a stack, or more was planned than was announced
-	began   time.Time
-	view    *live.View // while something is shown
+	command  string // apply, destroy or rebuild
+	p        *project.Project
+	tools    *engine.Tools
+	ctx      context.Context // done at the first signal
+	signals  *signals
+	stacks   []*stack
+	work     string // a private folder
+	events   bool   // OpenTofu writes events
+	undo     func() error
+	healed   []finding.Finding // about containers that were removed from their states
+	gaveMACs bool              // it has given clones of an earlier run their MAC addresses
+	applied  bool              // the command was confirmed, or has written what it found
+	failed   bool              // something was not done
+	blocked  bool              // the guard refused a stack, or more was planned than was announced
+	began    time.Time
+	view     *live.View // while something is shown
 
 	explained atomic.Bool // OpenTofu has reported an error of the run that was started last
 

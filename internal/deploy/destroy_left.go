@@ -30,7 +30,7 @@ func (r *run) notInState(found []finding.Finding) []string {
 	var out, stacks []string
 	for _, f := range found {
 		if isClone(&f) {
-			out = append(out, fmt.Sprintf("%s, %s %d on %s, is a clone that was never completed. "+
+			out = append(out, fmt.Sprintf("%s, %s %d on %s, was never completed. "+
 				"It is in no state, so it is not destroyed; `stackgen preflight %s` says what to do",
 				f.Address, f.Word(), f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
 		}

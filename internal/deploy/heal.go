@@ -55,6 +55,9 @@ func (r *run) sayUnchanged(why string) {
 	if len(r.healed) > 0 {
 		what = "nothing of the cluster was changed"
 	}
+	if r.gaveMACs {
+		what = "nothing else was changed"
+	}
 	r.say("%s; %s", why, what)
 }
 

@@ -46,25 +46,37 @@ func (s *subject) movedContainer() {
 
 // clonedOnly reports whether the container is a clone that an apply made and did not give its MAC addresses.
 func (s *subject) clonedOnly() bool {
-	token := s.Begun[s.Stack+"/"+s.Key].Token
-	return s.guest != nil && s.guest.Lock == "" && s.notInState() && s.guest.IsClone(token)
+	return s.guest != nil && s.guest.Lock == "" && s.notInState() && s.cloneRecord().Is(s.guest)
 }
 
 func (s *subject) busyCloned() {
 	s.Is(finding.Busy, finding.Why("cloned-only")).Because("%s", Describe(s.guest))
 	if s.Destroy {
 		s.Severity, s.Case = finding.OK, finding.LeftClone // it is in no state, so nothing that the destroy does meets it
-		s.Next("a destroy leaves it; to destroy it", destroyByHand(s.guest)...)
+		s.Next("a destroy leaves it; to destroy it", destroyPart(s.guest)...)
 		return
 	}
-	what := "destroy it"
-	if s.match.VM != nil && s.match.VM.ClonedFrom != 0 {
+	c := s.cloneRecord()
+	switch lacks := c.Lacks(s.guest.Config.Raw); {
+	case len(lacks) > 0:
+		s.Because("it lacks %s of its template %d", strings.Join(lacks, ", "), c.Template)
+	case s.match.VM == nil || s.match.VM.ClonedFrom != c.Template:
+		s.Because("it is a clone of template %d, and the spec says another one", c.Template)
+	case s.guest.Status != "stopped":
+		s.Next("shut it down, then run preflight again: nothing has configured it", shutdown(s.guest))
+	default:
 		s.Case = finding.OpenClone
 		s.Next("let an apply complete it", "stackgen apply "+shell.Path(s.at.Spec))
+	}
+	what := "destroy it, then run preflight again"
+	if len(s.Steps) > 0 {
 		what = "or " + what
 	}
-	s.Next(what+", then run preflight again", destroyByHand(s.guest)...)
+	s.Next(what, destroyPart(s.guest)...)
 }
+
+// cloneRecord is what tells the clone that a run has begun to make, or nil.
+func (s *subject) cloneRecord() *cluster.CloneRecord { return s.Begun[s.Stack+"/"+s.Key].Clone }
 
 // heldByHA reports whether Proxmox VE refuses the provider's request that destroys the container: unlike that for a
 // VM, it does not remove the HA resource.

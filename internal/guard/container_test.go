@@ -153,6 +153,18 @@ func containerCases() []ruleCase {
 		{"busy: a clone that a destroy leaves", onlyGuest, func(s *scene) { stranger(s); s.guest().Lock, s.Destroy = "create", true }, "/nodes/pve1/tasks"},
 		{"busy: a clone without its MAC addresses", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "mine\n"); s.spec.ClonedFrom = 9100 }, "stackgen apply specs/lab.yaml"},
 		{"busy: a clone without its MAC addresses", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "mine") }, "pvesh delete /nodes/pve1/lxc/110"},
+		{"busy: a clone without its MAC addresses", onlyGuest, func(s *scene) {
+			stranger(s)
+			clonedAs(s, "mine", "mine")
+			s.spec.ClonedFrom, s.guest().Status = 9100, "running"
+		}, "/nodes/pve1/lxc/110/status/shutdown"},
+		{"busy: not complete", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "mine"); s.guest().Lock = "create" }, "pct unlock 110"},
+		{"busy: not complete", onlyGuest, func(s *scene) {
+			stranger(s)
+			clonedAs(s, "mine", "mine")
+			s.guest().Lock, s.guest().Config.Raw["protection"] = "create", "1"
+		}, "pct unlock 110\npvesh set /nodes/pve1/lxc/110/config --protection 0\npvesh delete /nodes/pve1/lxc/110"},
+		{"busy: not complete", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "a restore"); s.guest().Lock = "create" }, "/nodes/pve1/lxc/110/config"},
 		{"busy: a clone without its MAC addresses", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "mine"); s.Destroy = true }, "pvesh delete /nodes/pve1/lxc/110"},
 		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "yours") }, ""},
 		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "", "") }, ""},
@@ -173,8 +185,9 @@ func templateContainer(s *scene) *cluster.Guest {
 
 // clonedAs is a container with a description, where a run was about to make a clone with one.
 func clonedAs(s *scene, token, description string) {
-	s.Begun = map[string]cluster.Begun{"lab/dns": {VMID: 110, Token: token}}
-	s.guest().Config.Raw = map[string]string{"description": description}
+	s.Begun = map[string]cluster.Begun{"lab/dns": {VMID: 110, Clone: &cluster.CloneRecord{Token: token, Template: 9100, Volumes: []string{"rootfs"}}}}
+	s.guest().Config.Raw = map[string]string{"description": description, "rootfs": "local-lvm:vm-110-disk-0,size=4G"}
+	s.guest().Status = "stopped"
 }
 
 // TestCloneByApply: OpenTofu never creates a container that is cloned; its creation is announced all the same.

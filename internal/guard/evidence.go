@@ -69,6 +69,19 @@ func set(g *cluster.Guest, options string) string {
 	return pve.Pvesh("set", g.Path("config"), options)
 }
 
+// destroyPart are the lines that destroy a part of a clone. It has the protection of its template, which nobody has given it.
+func destroyPart(g *cluster.Guest) []string {
+	lines := destroyByHand(g)
+	if g.Config == nil || !pve.True(g.Config.Raw["protection"]) {
+		return lines
+	}
+	off := "--protection 0"
+	if g.Lock != "" && g.Kind != guest.Container {
+		off += " --skiplock 1"
+	}
+	return slices.Insert(lines, len(lines)-1, set(g, off))
+}
+
 // destroyByHand are the lines that destroy a VM, on any node: Proxmox VE does not
 // destroy a running one.
 func destroyByHand(g *cluster.Guest) []string {

@@ -64,6 +64,9 @@ func (s *subject) hold() hold {
 	}
 	h := holdOn(s.Inventory, s.guest)
 	h.begun = s.begun(s.Stack, s.Key, s.guest)
+	if c := s.cloneRecord(); c != nil { // its description is exact
+		h.begun = c.MayBe(s.guest)
+	}
 	return h
 }
 
@@ -163,7 +166,7 @@ func (h hold) refusePart(f *finding.Finding) {
 	g, name := h.guest, h.guest.Kind.Name()
 	if h.begun {
 		f.Next(fmt.Sprintf("no visible task holds the lock, and a %s whose creation was interrupted is not complete. If none is running, "+
-			"destroy it as root on %s, then run preflight again", name, g.Node), append([]string{activeTasks(g)}, destroyByHand(g)...)...)
+			"destroy it as root on %s, then run preflight again", name, g.Node), append([]string{activeTasks(g)}, destroyPart(g)...)...)
 		return
 	}
 	f.Next(fmt.Sprintf("no visible task holds the lock. Without one, an interrupted clone or restore has left a %s that is not complete, "+
@@ -195,7 +198,7 @@ func (s *subject) leftClone() bool {
 func (s *subject) busyLeftClone() {
 	s.hold().refuse(s.Finding, "held-in-no-state")
 	s.Case = finding.LeftClone
-	if !Cloning(s.Inventory, s.guest.VMID) { // no wait ends it
+	if !Cloning(s.Inventory, s.guest.VMID) { // it is not waited for
 		s.Severity = finding.OK
 	}
 }

@@ -19,9 +19,8 @@ import (
 // the provider takes any container that has got the VMID for its clone. So the description tells the clone from every
 // other container, from the request that makes it to the one that gives it its MAC addresses.
 type Clone struct {
-	Guest    *cluster.Guest    // it need not exist
-	Token    string            // its description until it has its MAC addresses
-	Volumes  []string          // the entries of its volumes
+	Guest    *cluster.Guest // it need not exist
+	Record   *cluster.CloneRecord
 	Params   map[string]string // of the call that makes it, without VMID and description
 	Networks map[string]string // the entries of its network devices, by their keys
 	Without  []string          // entries of its template that its spec does not say
@@ -48,7 +47,7 @@ func (c *Cloner) Close() { c.api.Close() }
 // Make makes the clone in full, and completes it. Proxmox VE locks the template meanwhile, so another clone of it is
 // waited for.
 func (c *Cloner) Make(ctx context.Context, of *Clone, template *cluster.Guest) error {
-	body := map[string]string{"newid": fmt.Sprint(of.Guest.VMID), "full": "1", "description": of.Token}
+	body := map[string]string{"newid": fmt.Sprint(of.Guest.VMID), "full": "1", "description": of.Record.Token}
 	maps.Copy(body, of.Params)
 	var task proxmox.RunningTask
 	for p := (&pauses{next: firstPause, end: time.Now().Add(c.timeout)}); ; {
@@ -59,13 +58,13 @@ func (c *Cloner) Make(ctx context.Context, of *Clone, template *cluster.Guest) e
 		switch {
 		case err == nil:
 			if err := c.await(ctx, task); err != nil {
-				return err
+				return mayGoOn(err)
 			}
 			return c.Complete(ctx, of)
 		case proxmox.Taken(err.Error()): // perhaps by a request of an earlier run
 			return c.Complete(ctx, of)
-		case proxmox.Refused(err) && !proxmox.IsLocked(err.Error()):
-			return taskError{err.Error()}
+		case !proxmox.Refused(err):
+			return goesOn{err}
 		case !proxmox.IsLocked(err.Error()):
 			return err
 		case c.api.Working(ctx, template):
@@ -90,9 +89,9 @@ func (c *Cloner) Complete(ctx context.Context, of *Clone) error {
 	if err != nil {
 		return err
 	}
-	lacks := slices.DeleteFunc(slices.Clone(of.Volumes), func(key string) bool { return has[key] != "" })
+	lacks := of.Record.Lacks(has)
 	switch {
-	case of.Token == "" || strings.TrimSpace(has["description"]) != of.Token:
+	case of.Record.Token == "" || strings.TrimSpace(has["description"]) != of.Record.Token:
 		return ErrTaken
 	case now.Lock != "":
 		return fmt.Errorf("container %d is locked (%s)", of.Guest.VMID, now.Lock)

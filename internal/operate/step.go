@@ -28,17 +28,26 @@ func (s *stepper) step(ctx context.Context, send func(context.Context) (proxmox.
 	})
 }
 
-// A taskError is what a task says that has failed, or Proxmox VE of a call that it refuses.
+// A taskError is what a task says that has failed.
 type taskError struct{ reason string }
 
 func (e taskError) Error() string { return e.reason }
 
-// Ended reports whether an error says that nothing goes on of what was asked for: its task has failed, or Proxmox VE has
-// refused the call. Without an answer, that is not known.
-func Ended(err error) bool {
-	var t taskError
-	return errors.As(err, &t)
+// A goesOn is an error after which Proxmox VE may still do what it was asked for.
+type goesOn struct{ error }
+
+func (e goesOn) Unwrap() error { return e.error }
+
+// mayGoOn is the error of a task that was followed: it goes on unless the task itself has failed.
+func mayGoOn(err error) error {
+	if errors.As(err, new(taskError)) {
+		return err
+	}
+	return goesOn{err}
 }
+
+// GoesOn reports whether Proxmox VE may still do what failed with an error.
+func GoesOn(err error) bool { return errors.As(err, new(goesOn)) }
 
 // again does something until no other process has the lock of a configuration any more.
 func (s *stepper) again(ctx context.Context, do func() error) error {

@@ -165,7 +165,7 @@ func TestContainersClonedLeft(t *testing.T) {
 	addTemplateContainer(t, sim)
 	p.render()
 	check(t, sim.AddFault(&pvesim.Fault{Method: http.MethodPut, Path: "/nodes/pve1/lxc/300/config", Count: 1, Do: pvesim.DoError, Status: 500}))
-	p.deployed(1, "apply --yes", "live/a could not be cloned", "Nothing else of live was applied", "stackgen preflight live")
+	p.deployed(1, "apply --yes", "live/a could not be cloned", "OpenTofu did not apply the rest of live", "stackgen preflight specs/live.yaml")
 	sim.ClearFaults()
 	left := stateOf(sim).guests
 	sim.ResetLog()
@@ -174,7 +174,7 @@ func TestContainersClonedLeft(t *testing.T) {
 	p.remove("stackgen.lock.yaml")
 	p.deployed(3, "apply --yes", "git checkout -- stackgen.lock.yaml")
 	p.write("stackgen.lock.yaml", lock)
-	p.deployed(0, "destroy --yes", "container 300 on pve1, is a clone that was never completed")
+	p.deployed(0, "destroy --yes", "container 300 on pve1, was never completed")
 	if is := stateOf(sim).guests; is[300].config["net0"] != left[300].config["net0"] || is[301].kind+is[302].kind != "" {
 		t.Errorf("before the apply that completes it: %v", is)
 	}
