@@ -10,7 +10,6 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
-	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 )
 
@@ -46,7 +45,7 @@ func (p *planJudge) creates(c *tf.ResourceChange) {
 		p.createsKnown(c, known)
 	case p.in.Running && p.clonedFrom(c) != 0:
 		p.add(c).Is(finding.CannotCreate, finding.Why("cloned-by-apply", p.clonedFrom(c))).
-			Because("%s", c.Address).Next("clone and configure it", "stackgen apply "+shell.Path(p.lock.Spec))
+			Because("%s", c.Address).Next("clone and configure it", "stackgen apply "+p.unit.Stack) // by name: the folder is that of the unit
 	}
 }
 
