@@ -150,6 +150,7 @@ func (e *env) chosen(c *cli.Context, q *deploy.Request) (*project.Project, error
 	if err != nil {
 		return nil, err
 	}
+	q.Options = e.options(e.out)
 	return p, q.Choose(p, choice.Words, choice.Members, c.Bool("students"))
 }
 
@@ -182,7 +183,7 @@ func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
 		line += " --yes"
 	}
 	return deploy.Request{Line: line, DryRun: c.Bool("dry-run"), Yes: c.Bool("yes"), Terminal: terminal(e.in),
-		In: e.in, Out: view.Hold(e.out), ErrOut: view.Hold(e.errOut), Options: e.options(e.out), View: view}, nil
+		In: e.in, Out: view.Hold(e.out), ErrOut: view.Hold(e.errOut), View: view}, nil
 }
 
 // shows opens the view of a run, as the flag --progress says.

@@ -17,7 +17,8 @@ import (
 type env struct {
 	random, in  io.Reader
 	out, errOut io.Writer
-	verbose     bool // --verbose
+	verbose     bool   // --verbose
+	folder      string // of the project, if it is not the working directory
 }
 
 // open reads a project and decides, and prints its warnings.
@@ -26,6 +27,7 @@ func (e *env) open(paths []string) (*project.Project, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.folder = p.Elsewhere()
 	return p, report.Problems(e.errOut, e.options(e.errOut), p.Problems, p.Sources)
 }
 
@@ -66,6 +68,7 @@ func (e *env) blocked(w io.Writer, err *project.BlockedError) exitCode {
 		return exitError
 	}
 	if !err.Invalid() {
+		e.folder = p.Elsewhere()
 		return e.refused(w, p.Refusals)
 	}
 	if err.Then != "" {
@@ -105,7 +108,7 @@ func (e *env) progress(text string) { _ = report.Printf(e.errOut, "%s\n", text) 
 
 // options say how text is printed to w.
 func (e *env) options(w io.Writer) report.Options {
-	return report.Options{Color: color(w), Verbose: e.verbose}
+	return report.Options{Color: color(w), Verbose: e.verbose, Folder: e.folder}
 }
 
 // color reports whether w is a terminal whose user wants colors.

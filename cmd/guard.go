@@ -51,6 +51,7 @@ func (e *env) guard(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	e.folder = p.Elsewhere()
 	from := e.sources(c)
 	from.Progress = nil
 	hook, err := check.NewHook(p, args[0], args[1:], c.StringSlice("variable"), from)
@@ -82,7 +83,7 @@ func (e *env) guard(c *cli.Context) error {
 	r.Endpoint = hook.Endpoint()
 	r.Answer = fmt.Sprintf("stackgen guard refuses the %s of %s: %s", args[1], args[0],
 		cmp.Or(r.OtherCluster(), "fix "+report.Count(r.Total, "finding")))
-	if err := r.Print(e.out, report.Options{Verbose: e.verbose}); err != nil {
+	if err := r.Print(e.out, report.Options{Verbose: e.verbose, Folder: e.folder}); err != nil {
 		return err
 	}
 	_ = report.Printf(e.errOut, "stackgen guard: blocked: fix the findings above\n")
@@ -97,5 +98,5 @@ func (e *env) permitted(args []string, answer *check.Answer, all *report.Finding
 		return len(f.Pending) == 0 && !f.NoAddress && !noticed || f.Stack+"/"+f.Unit != args[0]
 	}), nil)
 	named.Answer = fmt.Sprintf("stackgen guard: the %s of %s may go on: %s", args[1], args[0], all.Summary())
-	return named.Print(e.out, report.Options{Verbose: e.verbose})
+	return named.Print(e.out, report.Options{Verbose: e.verbose, Folder: e.folder})
 }

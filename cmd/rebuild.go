@@ -83,6 +83,7 @@ func (e *env) rebuild(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	q.Options = e.options(e.out)
 	order, err := e.orderOf(p, choice, c.Bool("all"), c.Bool("continue"))
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 )
 
@@ -45,7 +46,7 @@ func (p *planJudge) creates(c *tf.ResourceChange) {
 		p.createsKnown(c, known)
 	case p.in.Running && p.clonedFrom(c) != 0:
 		p.add(c).Is(finding.CannotCreate, finding.Why("cloned-by-apply", p.clonedFrom(c))).
-			Because("%s", c.Address).Next("clone and configure it", "stackgen apply "+p.unit.Stack) // by name: the folder is that of the unit
+			Because("%s", c.Address).Next("clone and configure it", "stackgen apply "+shell.Path(p.lock.Spec))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"stackgen/internal/files"
 	"stackgen/internal/lock"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -44,6 +45,27 @@ func Home(path string) (string, error) {
 		fallback = dir
 	}
 	return shown(fallback), nil
+}
+
+// Elsewhere is the project's folder, absolute, if the working directory is another one. Otherwise it is empty.
+func (p *Project) Elsewhere() string {
+	root, err := filepath.Abs(p.Root)
+	if here, failed := os.Getwd(); err != nil || failed != nil || here == root {
+		return ""
+	}
+	return root
+}
+
+// Command is a command of stackgen for the spec of a stack, as it is right in the working directory.
+func (p *Project) Command(name, stack string) string {
+	line := "stackgen " + name
+	if spec := p.Specs[stack]; spec != "" {
+		line += " " + shell.Path(spec)
+	}
+	if root := p.Elsewhere(); root != "" {
+		line = "(cd " + shell.Path(root) + " && " + line + ")"
+	}
+	return line
 }
 
 // Canonical is one form for all spellings of a path: relative if it is below the

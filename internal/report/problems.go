@@ -15,6 +15,7 @@ type Options struct {
 	Format  string // text unless given
 	Color   bool   // for text
 	Verbose bool   // for text and markdown: every finding with its evidence
+	Folder  string // for text: the folder that the lines of the steps are for; empty if it is the working directory
 }
 
 // Problems prints problems in one of the formats text, json, sarif and github.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 )
 
 // few is how many findings of a group have a line each; of more, only their
@@ -243,6 +244,9 @@ func writeRows(w io.Writer, rows []row, o Options) {
 			name = max(name, n)
 		}
 	}
+	if o.Folder != "" && slices.ContainsFunc(rows, row.hasLines) {
+		fmt.Fprintf(w, "  > first go to the folder of the project, which the lines below are for\n      cd %s\n", line(shell.Path(o.Folder)))
+	}
 	for _, r := range rows {
 		head := fmt.Sprintf("%s %-*s  %-*s", tints[r.severity](fmt.Sprintf("%-*s", severity, r.level())), kind, r.kind, name, r.about)
 		fmt.Fprintln(w, strings.TrimRight(head+"  "+r.reason, " "))
@@ -259,6 +263,11 @@ func writeRows(w io.Writer, rows []row, o Options) {
 			}
 		}
 	}
+}
+
+// hasLines reports whether a step of a row has lines to write or to run.
+func (r row) hasLines() bool {
+	return slices.ContainsFunc(r.steps, func(s finding.Step) bool { return len(s.Lines) > 0 })
 }
 
 func texts(lines []finding.Line) []string {

@@ -81,10 +81,9 @@ func TestContainersCloned(t *testing.T) {
 
 	// Terragrunt alone clones none.
 	p.generate("live")
-	p.fails(unitDir("live", "proxmox-container"), []string{"run", "--", "apply", "-auto-approve"}, "blocked cannot-create live/a", "only `stackgen apply` clones template 9100", "stackgen apply live")
-	if r := p.run(unitDir("live", "proxmox-container"), stackgen, "apply", "live", "--dry-run"); r.Code != 0 {
-		t.Errorf("the printed line fails in the folder that prints it: %s", r.Text())
-	}
+	refusal := p.fails(unitDir("live", "proxmox-container"), []string{"run", "--", "apply", "-auto-approve"},
+		"blocked cannot-create live/a", "only `stackgen apply` clones template 9100")
+	p.pastes(unitDir("live", "proxmox-container"), refusal, "stackgen apply specs/live.yaml", " --dry-run")
 
 	// A stranger gets the VMID while the request is on its way.
 	check(t, sim.AddFault(&pvesim.Fault{Method: http.MethodPost, Path: cloneContainer, Count: 1, Do: pvesim.DoLatency, Delay: 3 * time.Second}))

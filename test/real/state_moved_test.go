@@ -67,6 +67,21 @@ func (p *project) plansNothing(stack string) {
 	}
 }
 
+// pastes runs the lines that a hook prints, in the folder in which the person is, up to a line to which more is added.
+func (p *project) pastes(dir, refusal, last, more string) {
+	p.Helper()
+	_, printed, _ := strings.Cut(refusal, "stackgen guard refuses")
+	printed, _, found := strings.Cut(printed, last)
+	if !found {
+		p.Fatalf("it does not print %q:\n%s", last, refusal)
+	}
+	var lines []string
+	for _, m := range recoveryCommand.FindAllStringSubmatch(printed+last+more, -1) {
+		lines = append(lines, m[1])
+	}
+	p.succeeds(dir, "sh", "-ec", strings.Join(lines, "\n"))
+}
+
 // follows pastes the lines below a step that a refusal prints.
 func (p *project) follows(refusal, step string) {
 	p.Helper()
