@@ -16,7 +16,6 @@ import (
 	"stackgen/internal/operate"
 	"stackgen/internal/pve"
 	"stackgen/internal/report"
-	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -248,7 +247,7 @@ func (r *run) notCloned(st *stack, key string, err error) error {
 		st.unfinished[key] = vm
 	}
 	if err := report.Printf(r.Out, "%s/%s could not be cloned: %s. OpenTofu did not apply the rest of %[1]s. What is in the way: `%[4]s`\n",
-		st.name, key, strings.TrimSuffix(err.Error(), "."), "stackgen preflight "+shell.Path(r.p.Specs[st.name])); err != nil {
+		st.name, key, strings.TrimSuffix(err.Error(), "."), r.p.Command("preflight", st.name)); err != nil {
 		return err
 	}
 	if err := r.notMade(st); err != nil {

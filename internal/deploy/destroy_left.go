@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/shell"
 )
 
 // existing are the VMs of a stack that exist and are in no state.
@@ -31,8 +30,8 @@ func (r *run) notInState(found []finding.Finding) []string {
 	for _, f := range found {
 		if isClone(&f) {
 			out = append(out, fmt.Sprintf("%s, %s %d on %s, was never completed. "+
-				"It is in no state, so it is not destroyed; `stackgen preflight %s` says what to do",
-				f.Address, f.Word(), f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
+				"It is in no state, so it is not destroyed; `%s` says what to do",
+				f.Address, f.Word(), f.VMID, f.Node, r.p.Command("preflight", f.Stack)))
 		}
 		if f.Type != finding.VM || f.Kind != finding.Adopt {
 			continue
@@ -43,9 +42,9 @@ func (r *run) notInState(found []finding.Finding) []string {
 		}
 	}
 	for _, name := range stacks {
-		if spec := r.p.Specs[name]; spec != "" {
-			out = append(out, fmt.Sprintf("to destroy the VMs of %s that are in no state as well, complete them first: `stackgen apply %s`; "+
-				"then run this command again: `%s`", name, shell.Path(spec), r.Line))
+		if r.p.Specs[name] != "" {
+			out = append(out, fmt.Sprintf("to destroy the VMs of %s that are in no state as well, complete them first: `%s`; "+
+				"then run this command again: `%s`", name, r.p.Command("apply", name), r.Line))
 		}
 	}
 	return out

@@ -9,7 +9,6 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 )
 
@@ -22,14 +21,10 @@ func (r *run) forgetGone(s *check.Session, stack string, only, destroyed []strin
 	if only != nil {
 		gone = slices.DeleteFunc(gone, func(key string) bool { return !slices.Contains(only, key) })
 	}
-	line := "stackgen preflight"
-	if spec := r.p.Specs[stack]; spec != "" {
-		line += " " + shell.Path(spec)
-	}
 	for _, k := range kept {
 		if only == nil || slices.Contains(only, k.Key) {
 			r.say("%s/%s: its VMID %d belongs to another guest (%s on %s), so %s keeps the identity of the VM that is gone; "+
-				"`%s` says what to do", stack, k.Key, k.VMID, k.Holder.Name, k.Holder.Node, r.p.LockFile(), line)
+				"`%s` says what to do", stack, k.Key, k.VMID, k.Holder.Name, k.Holder.Node, r.p.LockFile(), r.p.Command("preflight", stack))
 		}
 	}
 	return r.p.Destroyed(r.background(), stack, gone, only == nil, func(text string) { r.say("%s", text) })

@@ -9,7 +9,6 @@ import (
 	"stackgen/internal/lock"
 	"stackgen/internal/progress"
 	"stackgen/internal/report"
-	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 )
 
@@ -133,7 +132,7 @@ func (r *run) ownUnit(b *rebuilding, unit string) bool {
 // applyFirst ends the command because an apply would change something else, too.
 func (r *run) applyFirst(stack, address string) error {
 	err := report.Printf(r.Out, "blocked: the plan of %s also changes %s, and a rebuild replaces VMs only: "+
-		"apply first\n  > stackgen apply %s\n", stack, address, shell.Path(r.p.Specs[stack]))
+		"apply first\n  > %s\n", stack, address, r.p.Command("apply", stack))
 	return errors.Join(err, ended{finding.Blocked})
 }
 

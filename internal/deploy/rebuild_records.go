@@ -11,7 +11,6 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/report"
-	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 )
 
@@ -207,5 +206,5 @@ func (r *run) othersRecords(s *check.Session, found []finding.Finding, p *plans)
 // sayOthers is what is said of a stack in which only records of other VMs are not right.
 func (r *run) sayOthers(st *stack, names []string) string {
 	return "the VMs of " + st.name + " are rebuilt; other VMs have other addresses than their records: " + some(names) +
-		"; to correct them: `stackgen apply " + shell.Path(r.p.Specs[st.name]) + "`\n"
+		"; to correct them: `" + r.p.Command("apply", st.name) + "`\n"
 }
