@@ -54,6 +54,20 @@ func (c *creation) containerTemplate() {
 	}
 }
 
+// copiedMounts are the volumes that a clone gets of its template beside its root file system, on the storage of that.
+func (c *creation) copiedMounts() (out []volume) {
+	g := c.inv.Guest(c.vm.ClonedFrom)
+	if g == nil || g.Config == nil {
+		return nil
+	}
+	for _, d := range pve.Mounts(g.Config.Raw) {
+		if d.Key != guest.RootFS {
+			out = append(out, volume{c.get(guest.RootFS).Get(guest.Datastore).Str(), c.on, d.Size(), "new volume"})
+		}
+	}
+	return out
+}
+
 // clones checks that a full clone of a template is what the spec says.
 func (c *creation) clones(g *cluster.Guest) {
 	raw := g.Config.Raw

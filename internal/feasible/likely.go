@@ -85,6 +85,7 @@ func diskDemands(inv *cluster.Inventory, created []Created) []Demand {
 		for _, v := range volumesOf(x.VM) {
 			all = append(all, newVolume(v, c.on))
 		}
+		all = append(all, c.copiedMounts()...)
 	}
 	return larger(inv, all)
 }

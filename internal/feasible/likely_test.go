@@ -3,7 +3,10 @@ package feasible
 import (
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // TestLarger: a storage is named with what it gets, and that of several kinds are volumes.
@@ -22,6 +25,26 @@ func TestLarger(t *testing.T) {
 	for i, d := range got {
 		if d.Reason != want[i]+" of node pve1 are larger together than its free space" {
 			t.Errorf("%q, want %q", d.Reason, want[i])
+		}
+	}
+}
+
+// TestLargerClones: all volumes of a template come to the storage of the root file system.
+func TestLargerClones(t *testing.T) {
+	inv := &cluster.Inventory{
+		Nodes:    []cluster.Node{{Name: "pve1", Online: true}},
+		Storages: []cluster.Storage{{ID: "local-lvm", Node: "pve1", Total: 32 << 30, Used: 2 << 30}},
+		Guests: []cluster.Guest{{VMID: 9100, Node: "pve1", Kind: guest.Container, Template: true,
+			Config: &cluster.Config{Raw: map[string]string{"rootfs": "local-lvm:base-9100-disk-0,size=4G", "mp0": "other:base-9100-disk-1,size=28G,mp=/srv"}}}},
+	}
+	root := set(&schema.Node{Shape: schema.ShapeMap}, guest.Size, scalar(schema.ShapeInt, "8"))
+	root = set(root, guest.Datastore, scalar(schema.ShapeString, "local-lvm"))
+	vm := &schema.VM{Kind: guest.Container, ClonedFrom: 9100, Values: set(&schema.Node{Shape: schema.ShapeMap}, guest.RootFS, root)}
+	created := []Created{{vm, &lock.VM{Kind: guest.Container, VMID: 110, Node: "pve1"}}}
+	for size, want := range map[string]int{"28G": 1, "20G": 0} {
+		inv.Guests[0].Config.Raw["mp0"] = "other:base-9100-disk-1,size=" + size + ",mp=/srv"
+		if got := diskDemands(inv, created); len(got) != want {
+			t.Errorf("%s: %v", size, got)
 		}
 	}
 }
