@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/engine"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/proxmox"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -283,8 +285,30 @@ func (h *Hook) judgePlan(ctx context.Context, r *Result) ([]finding.Finding, err
 		h.addPlan(h.Unit, plan)
 	}
 	r.Plans = h.plans
+	if err := h.readPower(ctx); err != nil {
+		return nil, err
+	}
 	err := r.rules()
 	return r.Found, err
+}
+
+// readPower reads what the VMs do that the plan updates as running ones, and that are off in the lists of Proxmox VE:
+// these are some seconds late.
+func (h *Hook) readPower(ctx context.Context) error {
+	var guests []*cluster.Guest
+	for _, c := range h.plans[h.Unit].Changes {
+		if g := h.Inventory.Guest(tf.VMIDOf(c.Before)); guard.WouldStart(c, g) {
+			guests = append(guests, g)
+		}
+	}
+	if len(guests) == 0 || h.sources.Inventory != "" {
+		return nil
+	}
+	config, err := ClusterConfig(h.Project)
+	if err != nil {
+		return err
+	}
+	return proxmox.ReadPower(ctx, config, guests)
 }
 
 // plan is the plan as JSON: the saved one of the command, or one that is made in

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -146,6 +147,43 @@ func TestPlanMovesVM(t *testing.T) {
 		}
 		if f := Merge(found, planned)[0]; f.Kind != want || f.Stops() == asked {
 			t.Errorf("asked for: %v; %s, exit %d, %s", asked, f.Kind, f.Severity, f.Reason)
+		}
+	}
+}
+
+// TestPlanStartsVM: the update of a VM that is off since its plan was made is refused where it is about to be applied.
+func TestPlanStartsVM(t *testing.T) {
+	for _, c := range []struct {
+		hook           bool
+		status         string
+		planned, after bool // started
+		want           finding.Severity
+	}{
+		{true, "stopped", true, true, finding.Blocked},
+		{false, "stopped", true, true, finding.OK}, // it was planned a moment ago, and the lists are late
+		{true, "running", true, true, finding.OK},
+		{true, "stopped", false, false, finding.OK},
+		{true, "stopped", false, true, finding.OK}, // the plan says so
+		{true, "stopped", true, false, finding.OK},
+	} {
+		g := newGuest(100, "web1")
+		g.Status = c.status
+		in := input([]tf.Resource{inState("web1", 100)}, g)
+		in.Running = c.hook
+		body := fmt.Sprintf(`{"format_version":"1.2","resource_changes":[{"address":%q,"mode":"managed","type":%q,"index":"web1","change":`+
+			`{"actions":["update"],"before":{"vm_id":100,"started":%t},"after":{"vm_id":100,"started":%t}}}]}`,
+			inState("web1", 100).Address, guest.VMResource, c.planned, c.after)
+		plan, err := tf.ParsePlan([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := Judge(in)
+		planned, _, err := JudgePlan(in, found, tf.VMUnit("lab"), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := Merge(found, planned)[0]; f.Severity != c.want {
+			t.Errorf("%+v: %s, exit %d, %s", c, f.Kind, f.Severity, said(&f))
 		}
 	}
 }

@@ -28,6 +28,13 @@ func (p *planJudge) moves(c *tf.ResourceChange) bool {
 	return true
 }
 
+// WouldStart reports whether an update of a VM that does not say so starts it: it ran when the plan was made, it is off
+// now, and the provider ends every update with the power that the plan has.
+func WouldStart(c *tf.ResourceChange, g *cluster.Guest) bool {
+	return c.Type == guest.VMResource && c.Action == tf.Update && g != nil && g.Status == "stopped" &&
+		c.Before["started"] == true && c.After["started"] == true
+}
+
 // nodeOf is the node in a plan's values, or "".
 func nodeOf(values map[string]any) string {
 	node, _ := values["node_name"].(string)
@@ -57,6 +64,11 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 		} else {
 			h.refuse(p.add(c), "held-change")
 		}
+		return
+	}
+	if p.in.Running && WouldStart(c, g) {
+		f := p.add(c).Is(finding.WouldHarm, finding.Why("stopped-since-plan"))
+		f.Because("%s", Describe(g)).Next("plan again: a new plan leaves it off")
 		return
 	}
 	spec, known, harms := p.spec(c), p.known(c), harmsOf(updates)

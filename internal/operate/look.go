@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
@@ -165,22 +163,7 @@ func (v *View) refresh(ctx context.Context, guests []*cluster.Guest) error {
 	if err != nil {
 		return err
 	}
-	api, err := proxmox.OpenPower(ctx, config)
-	if err != nil {
-		return err
-	}
-	defer api.Close()
-	var all errgroup.Group
-	all.SetLimit(readsAtOnce)
-	for _, g := range guests {
-		all.Go(func() error {
-			if now, err := api.Now(ctx, g); err == nil { // otherwise the list is all that is known
-				g.Status = string(now.State)
-			}
-			return nil
-		})
-	}
-	return all.Wait()
+	return proxmox.ReadPower(ctx, config, guests)
 }
 
 // read reports whether the configuration of a guest was read, and its node responds.

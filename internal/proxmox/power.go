@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"stackgen/internal/cluster"
 	"stackgen/internal/power"
 )
@@ -68,6 +70,29 @@ func (p *Power) Now(ctx context.Context, g *cluster.Guest) (Now, error) {
 		now.State = power.Paused
 	}
 	return now, nil
+}
+
+// readsAtOnce is how many guests are read at the same time.
+const readsAtOnce = 16
+
+// ReadPower reads what guests do at this moment into their status. Of one that cannot be read it is as the list had it.
+func ReadPower(ctx context.Context, c Config, guests []*cluster.Guest) error {
+	p, err := OpenPower(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	var all errgroup.Group
+	all.SetLimit(readsAtOnce)
+	for _, g := range guests {
+		all.Go(func() error {
+			if now, err := p.Now(ctx, g); err == nil {
+				g.Status = string(now.State)
+			}
+			return nil
+		})
+	}
+	return all.Wait()
 }
 
 // ErrOther is a guest that is not the one that was read.

@@ -3,8 +3,11 @@
 package real
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"stackgen/internal/pvesim"
 )
 
 // TestPower applies three VMs, shuts them down and starts them by stackgen: the plan stays
@@ -46,5 +49,39 @@ func TestPower(t *testing.T) {
 	p.deployed(3, "restart --pending live/db2 --yes", "refused  live/db2  its VMID 301")
 	if n := sim.Writes(301); n != 0 {
 		t.Errorf("%d writes to the stranger", n)
+	}
+}
+
+// TestPlanOfRunningVM: a VM that a person shuts down after it was planned stays off. The provider would start it, whatever
+// it updates. A new plan leaves it off.
+func TestPlanOfRunningVM(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.write("specs/live.yaml", strings.Replace(oneSpec, "a: {}", "a: {tags: [blue]}", 1))
+	p.render()
+	p.generate("live")
+	unit, plan := unitDir("live", "proxmox-vm"), filepath.Join(t.TempDir(), "plan")
+	p.succeeds(unit, "terragrunt", "run", "--", "plan", "-out="+plan)
+
+	power := func(on bool) {
+		sim.Change(func(s *pvesim.Seed) {
+			for _, g := range s.Guests {
+				g.Running = on && g.VMID == 300
+			}
+		})
+	}
+	power(false)
+	p.fails(unit, []string{"apply", plan}, "blocked would-harm live/a", "it was shut down after the plan was made", "plan again")
+	power(true)
+	p.succeeds(unit, "terragrunt", "apply", plan)
+	p.write("specs/live.yaml", strings.Replace(oneSpec, "a: {}", "a: {tags: [green]}", 1))
+	p.render()
+	power(false)
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	if g := stateOf(sim).guests[300]; g.running || g.config["tags"] != "green" {
+		t.Errorf("it runs: %t, with tags %q", g.running, g.config["tags"])
 	}
 }
