@@ -75,7 +75,7 @@ func (r *run) planClones(p *plans, clones []tf.Summary) (*plans, error) {
 	case anyStops(found):
 		r.say("the containers of %s were cloned, and something keeps their apply from going on; the next one does", p.stack.name)
 		return nil, r.refuse(s, found)
-	case !p.covers(next, clones):
+	case !p.covers(next, clones) || p.stack.restartsMore(found):
 		if err := report.Printf(r.Out, "the containers of %s were cloned, and the rest was not applied: more is to do now than was confirmed. "+
 			"To see and confirm that: `%s`\n", p.stack.name, r.Line); err != nil {
 			return nil, err
@@ -94,8 +94,26 @@ func (p *plans) covers(next *plans, clones []tf.Summary) bool {
 		if slices.ContainsFunc(clones, is(c)) {
 			return !c.Imports || c.Action != tf.NoOp && c.Action != tf.Update
 		}
-		return !slices.ContainsFunc(p.changes(), func(was tf.Summary) bool { return was.Address == c.Address && was.Action == c.Action })
+		was, is := p.change(c.Address), next.change(c.Address)
+		return was == nil || is == nil || was.Action != is.Action || was.Imports != is.Imports ||
+			c.Type == finding.VM && !slices.Equal(differences(was), differences(is))
 	})
+}
+
+// change is what plans say of a resource, or nil.
+func (p *plans) change(address string) *tf.ResourceChange {
+	for _, u := range p.units {
+		i := slices.IndexFunc(u.plan.Changes, func(c *tf.ResourceChange) bool { return c.Address == address })
+		if i >= 0 {
+			return u.plan.Changes[i]
+		}
+	}
+	return nil
+}
+
+// differences are the values that a change changes, secrets included.
+func differences(c *tf.ResourceChange) []tf.Change {
+	return tf.OfPlan(tf.All(c.Before), tf.All(c.After))
 }
 
 // poolFirst applies the plan of the pool of a stack: a clone is made in it.

@@ -55,6 +55,19 @@ func (st *stack) interrupts(found []finding.Finding) {
 	}
 }
 
+// restartsMore reports whether an apply restarts guests of a stack that it did not restart when it was confirmed, and
+// keeps which it restarts.
+func (st *stack) restartsMore(found []finding.Finding) bool {
+	before := st.restarts
+	st.interrupts(found)
+	for key := range st.restarts {
+		if _, was := before[key]; !was {
+			return true
+		}
+	}
+	return false
+}
+
 // dropRunning drops the guests that run again, and those that are gone. One on which a task works may be about to stop.
 func (st *stack) dropRunning(s *check.Session) {
 	maps.DeleteFunc(st.stopped, func(_ string, vmid int) bool {

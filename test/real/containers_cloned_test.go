@@ -5,6 +5,7 @@ package real
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,8 +110,24 @@ func TestContainersCloned(t *testing.T) {
 	p.deployed(0, "apply --yes", "nothing to do")
 	noWrites(t, sim)
 
+	// While it is cloned, somebody changes another one by hand: the apply has confirmed only the description.
 	p.deployed(0, "destroy --yes live/a")
-	p.deployed(0, "apply --yes", "cloning container 9100 to 300 for live/a")
+	p.write("specs/live.yaml", strings.Replace(clonedContainers, "second", "third", 1))
+	p.render()
+	check(t, sim.AddFault(&pvesim.Fault{Method: http.MethodPost, Path: cloneContainer, Count: 1, Do: pvesim.DoLatency, Delay: 3 * time.Second}))
+	said, code = p.meanwhile(sim, func() {
+		sim.Change(func(s *pvesim.Seed) {
+			i := slices.IndexFunc(s.Guests, func(g *pvesim.Guest) bool { return g.VMID == 301 })
+			s.Guests[i].Config["tags"] = "mine"
+		})
+	})
+	if is := stateOf(sim).guests[301].config; code != 3 || is["tags"] != "mine" || is["description"] != "second\n" {
+		t.Errorf("the apply that met a change by hand ended with %d, and left %v\n%s", code, is, said)
+	}
+	p.contains(said, "more is to do now than was confirmed")
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.isClone(sim, 300, map[string]string{"hostname": "live-a", "memory": "256"})
+	p.isClone(sim, 301, map[string]string{"tags": "lab", "description": "third\n"})
 	p.deployed(0, "destroy --yes")
 	if is := stateOf(sim).guests; !reflect.DeepEqual(is[9100], template) || is[300].kind+is[301].kind+is[302].kind != "" {
 		t.Errorf("after the destroy: %v", is)
