@@ -292,12 +292,12 @@ func (h *Hook) judgePlan(ctx context.Context, r *Result) ([]finding.Finding, err
 	return r.Found, err
 }
 
-// readPower reads what the VMs do that the plan updates as running ones, and that are off in the lists of Proxmox VE:
-// these are some seconds late.
+// readPower reads what the VMs do that the plan updates and that are on or off otherwise in the lists of Proxmox VE: these
+// are some seconds late.
 func (h *Hook) readPower(ctx context.Context) error {
 	var guests []*cluster.Guest
 	for _, c := range h.plans[h.Unit].Changes {
-		if g := h.Inventory.Guest(tf.VMIDOf(c.Before)); guard.WouldStart(c, g) {
+		if g := h.Inventory.Guest(tf.VMIDOf(c.Before)); guard.PowerChanged(c, g) {
 			guests = append(guests, g)
 		}
 	}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -151,28 +152,35 @@ func TestPlanMovesVM(t *testing.T) {
 	}
 }
 
-// TestPlanStartsVM: the update of a VM that is off since its plan was made is refused where it is about to be applied.
-func TestPlanStartsVM(t *testing.T) {
+// TestPlanOfOtherPower: the update of a VM that was started or stopped since its plan was made is refused where it is about
+// to be applied, if the plan would undo that.
+func TestPlanOfOtherPower(t *testing.T) {
 	for _, c := range []struct {
 		hook           bool
 		status         string
 		planned, after bool // started
+		change         string
 		want           finding.Severity
 	}{
-		{true, "stopped", true, true, finding.Blocked},
-		{false, "stopped", true, true, finding.OK}, // it was planned a moment ago, and the lists are late
-		{true, "running", true, true, finding.OK},
-		{true, "stopped", false, false, finding.OK},
-		{true, "stopped", false, true, finding.OK}, // the plan says so
-		{true, "stopped", true, false, finding.OK},
+		{true, "stopped", true, true, "", finding.Blocked},
+		{false, "stopped", true, true, "", finding.OK}, // it was planned a moment ago, and the lists are late
+		{true, "running", true, true, "", finding.OK},
+		{true, "stopped", false, false, "", finding.OK},
+		{true, "stopped", false, true, "", finding.OK}, // the plan says so
+		{true, "stopped", true, false, "", finding.OK},
+		{true, "running", false, false, "", finding.OK},
+		{true, "running", false, false, `,"machine":"q35"`, finding.Blocked},
+		{true, "running", true, true, `,"machine":"q35"`, finding.OK}, // its spec permits a restart
 	} {
 		g := newGuest(100, "web1")
 		g.Status = c.status
 		in := input([]tf.Resource{inState("web1", 100)}, g)
 		in.Running = c.hook
+		vm := in.Project.Stacks[0].VMs[0]
+		vm.Values = (&schema.Node{Shape: schema.ShapeMap}).With(schema.Scalar(schema.Pos{}, schema.ShapeString, guest.Restart), schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))
 		body := fmt.Sprintf(`{"format_version":"1.2","resource_changes":[{"address":%q,"mode":"managed","type":%q,"index":"web1","change":`+
-			`{"actions":["update"],"before":{"vm_id":100,"started":%t},"after":{"vm_id":100,"started":%t}}}]}`,
-			inState("web1", 100).Address, guest.VMResource, c.planned, c.after)
+			`{"actions":["update"],"before":{"vm_id":100,"started":%t,"machine":"pc"},"after":{"vm_id":100,"started":%t%s}}}]}`,
+			inState("web1", 100).Address, guest.VMResource, c.planned, c.after, cmp.Or(c.change, `,"machine":"pc"`))
 		plan, err := tf.ParsePlan([]byte(body))
 		if err != nil {
 			t.Fatal(err)

@@ -28,11 +28,27 @@ func (p *planJudge) moves(c *tf.ResourceChange) bool {
 	return true
 }
 
-// WouldStart reports whether an update of a VM that does not say so starts it: it ran when the plan was made, it is off
-// now, and the provider ends every update with the power that the plan has.
-func WouldStart(c *tf.ResourceChange, g *cluster.Guest) bool {
-	return c.Type == guest.VMResource && c.Action == tf.Update && g != nil && g.Status == "stopped" &&
-		c.Before["started"] == true && c.After["started"] == true
+// PowerChanged reports whether an update does not say that it starts or stops a VM, and somebody has started or stopped it
+// since the plan was made. The provider ends every update with the power that the plan has.
+func PowerChanged(c *tf.ResourceChange, g *cluster.Guest) bool {
+	if c.Type != guest.VMResource || c.Action != tf.Update || g == nil || c.Before["started"] != c.After["started"] {
+		return false
+	}
+	return c.Before["started"] == true && g.Status == "stopped" || c.Before["started"] == false && g.Status == "running"
+}
+
+// otherPower refuses what an update does to the power of a VM that was started or stopped since the plan was made: it
+// starts one that is off, and one that it has to stop stays off.
+func (p *planJudge) otherPower(c *tf.ResourceChange, g *cluster.Guest, updates []effect.Update) bool {
+	code := finding.Code("stopped-since-plan")
+	if g.Status == "running" {
+		code = "started-since-plan"
+		if !slices.ContainsFunc(updates, effect.Update.Interrupts) {
+			return false
+		}
+	}
+	p.add(c).Is(finding.WouldHarm, finding.Why(code)).Because("%s", Describe(g)).Next("plan again: a new plan knows that it is " + g.Status)
+	return true
 }
 
 // nodeOf is the node in a plan's values, or "".
@@ -66,9 +82,7 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 		}
 		return
 	}
-	if p.in.Running && WouldStart(c, g) {
-		f := p.add(c).Is(finding.WouldHarm, finding.Why("stopped-since-plan"))
-		f.Because("%s", Describe(g)).Next("plan again: a new plan leaves it off")
+	if p.in.Running && PowerChanged(c, g) && p.otherPower(c, g, updates) {
 		return
 	}
 	spec, known, harms := p.spec(c), p.known(c), harmsOf(updates)
