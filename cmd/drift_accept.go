@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/report"
+	"stackgen/internal/shell"
 )
 
 // driftArguments tells paths from the addresses of --accept: what is no file or folder.
@@ -52,7 +53,8 @@ func (e *env) acceptDrift(r adopt.AcceptRequest) error {
 	}
 	switch n := len(plan.Changes); {
 	case n > 0:
-		_ = report.Printf(e.errOut, "%s written. Next:\n  stackgen render && stackgen drift\n", report.Count(n, "spec"))
+		_ = report.Printf(e.errOut, "%s written. Next:\n  %s\n", report.Count(n, "spec"),
+			shell.In(e.folder, "stackgen render && stackgen drift"))
 	case left.Total == 0:
 		_ = report.Printf(e.errOut, "Nothing to write.\n")
 	}

@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
+	"stackgen/internal/shell"
 )
 
 func (e *env) guardCommand() *cli.Command {
@@ -74,7 +75,7 @@ func (e *env) guard(c *cli.Context) error {
 		if answer.Waits != nil {
 			_ = report.Printf(e.errOut, "stackgen guard: %s:\n", answer.Waits.What)
 			for _, line := range answer.Waits.Lines {
-				_ = report.Printf(e.errOut, "  %s\n", line)
+				_ = report.Printf(e.errOut, "  %s\n", shell.In(e.folder, line.String()))
 			}
 		}
 		return e.permitted(args, answer, r)

@@ -61,6 +61,7 @@ func (e *env) resolve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	e.folder = r.Project.Elsewhere()
 	if err := report.Problems(e.errOut, e.options(e.errOut), r.Project.Problems, r.Project.Sources); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -45,7 +46,7 @@ func (e *env) validateCommand() *cli.Command {
 			}
 			undecided := slices.ContainsFunc(p.Problems, func(p schema.Problem) bool { return p.Code == schema.CodeResolve })
 			if undecided && options.Format == "text" {
-				return report.Printf(e.out, "the specs are valid; next:\n  stackgen resolve && stackgen render\n")
+				return report.Printf(e.out, "the specs are valid; next:\n  %s\n", shell.In(p.Elsewhere(), "stackgen resolve && stackgen render"))
 			}
 			return nil
 		},

@@ -12,13 +12,13 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
-	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
 // A Source is what is known of one stack.
 type Source struct {
 	Stack   *schema.Stack
+	Command func(name string) string // a command of stackgen for the stack
 	Lock    *lock.Stack
 	Applied bool                       // a state of its guests has resources
 	Values  map[string]json.RawMessage // the outputs of the VM unit, by name
@@ -185,12 +185,12 @@ func (s *Source) meta() (map[string]json.RawMessage, error) {
 
 // apply is an error that an apply resolves.
 func (s *Source) apply(format string, args ...any) error {
-	return fmt.Errorf(format+"\n  stackgen apply %s", append(args, shell.Path(s.Stack.Spec))...)
+	return fmt.Errorf(format+"\n  %s", append(args, s.Command("apply"))...)
 }
 
 // preflight is an error that preflight explains.
 func (s *Source) preflight(format string, args ...any) error {
-	return fmt.Errorf(format+"\n  stackgen preflight %s", append(args, shell.Path(s.Stack.Spec))...)
+	return fmt.Errorf(format+"\n  %s", append(args, s.Command("preflight"))...)
 }
 
 // takeLive takes nodes and addresses from the cluster.

@@ -62,10 +62,7 @@ func (p *Project) Command(name, stack string) string {
 	if spec := p.Specs[stack]; spec != "" {
 		line += " " + shell.Path(spec)
 	}
-	if root := p.Elsewhere(); root != "" {
-		line = "(cd " + shell.Path(root) + " && " + line + ")"
-	}
-	return line
+	return shell.In(p.Elsewhere(), line)
 }
 
 // Canonical is one form for all spellings of a path: relative if it is below the

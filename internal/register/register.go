@@ -103,7 +103,10 @@ func Read(ctx context.Context, r Request) (*Outputs, error) {
 
 // registration is that of one stack.
 func registration(s *check.Session, stack *schema.Stack, live map[string]outputs.Live, r Request) (*outputs.Registration, error) {
-	source := outputs.Source{Stack: stack, Lock: s.Project.Lock.Stacks.Get(stack.Name)}
+	source := outputs.Source{
+		Stack: stack, Lock: s.Project.Lock.Stacks.Get(stack.Name),
+		Command: func(name string) string { return s.Project.Command(name, stack.Name) },
+	}
 	for _, unit := range tf.GuestUnits(stack.Name) {
 		state := s.State[unit]
 		if state.Unreadable != "" {

@@ -135,7 +135,7 @@ func (r *Render) next(w io.Writer) error {
 		line += " " + shell.Path(spec)
 	}
 	if root := path.Clean(r.Root); root != "." {
-		line = "(cd " + shell.Path(root) + " && " + line + ")"
+		line = shell.In(root, line)
 	}
 	return Text(w, "next:\n  "+line+"\n")
 }

@@ -9,6 +9,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 )
 
 // A Recording is what is new in the lock about a VM or unit, or about a stack if it
@@ -111,7 +112,7 @@ func (r *Resolve) text(w io.Writer, o Options) {
 		fmt.Fprintf(w, "note: %s\n", line(n))
 	}
 	if len(r.Next) > 0 {
-		fmt.Fprintf(w, "next:\n  %s\n", line(strings.Join(r.Next, " && ")))
+		fmt.Fprintf(w, "next:\n  %s\n", line(shell.In(o.Folder, strings.Join(r.Next, " && "))))
 	}
 }
 

@@ -21,6 +21,14 @@ func Path(path string) string {
 	return Word(path)
 }
 
+// In is a line that is run in a folder; in the working directory if that is empty.
+func In(folder, line string) string {
+	if folder == "" {
+		return line
+	}
+	return "(cd " + Path(folder) + " && " + line + ")"
+}
+
 // special reports whether a character may mean something to a shell.
 func special(c rune) bool {
 	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("/._-+:@,%=", c))

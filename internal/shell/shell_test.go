@@ -16,3 +16,11 @@ func TestWord(t *testing.T) {
 		}
 	}
 }
+
+func TestIn(t *testing.T) {
+	for folder, want := range map[string]string{"": "stackgen render", "/srv/my lab": "(cd '/srv/my lab' && stackgen render)"} {
+		if got := In(folder, "stackgen render"); got != want {
+			t.Errorf("%q: %s, want %s", folder, got, want)
+		}
+	}
+}

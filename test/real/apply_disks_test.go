@@ -138,7 +138,7 @@ func TestDiskGetsAnotherInterface(t *testing.T) {
 	p.deployed(3, "apply --yes", harm)
 	p.setPrinted(sim, lineWith(t, blocked, "--delete scsi1"))
 	p.setPrinted(sim, lineWith(t, blocked, "--virtio1"))
-	p.pasteLine(blocked, "state rm")
+	p.pasteLine(".", blocked, "state rm")
 	p.deployed(0, "import-blocks")
 	t.Log(p.deployed(0, "apply --yes", "live is as its spec says"))
 	if after := volumesOf(sim); after["virtio1"] != before["scsi1"] || after["unused0"] != "" {

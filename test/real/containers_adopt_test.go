@@ -75,7 +75,7 @@ containers:
 	add(790, "asis", "BC:24:11:AA:70:10", map[string]string{"rootfs": "local-lvm:vm-790-disk-0,size=4G"})
 	was = stateOf(sim).guests
 	said := p.deployed(3, "preflight", "blocked gone", "hand/asis", "stackgen adopt hand/asis=790")
-	p.pasteLine(said, "state rm")
+	p.pasteLine(".", said, "state rm")
 	p.deployed(0, "adopt hand/asis=790", "hand/asis is 790")
 	p.deployed(0, "render")
 	p.deployed(0, "import-blocks")

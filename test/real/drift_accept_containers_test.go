@@ -120,7 +120,7 @@ func TestDriftAcceptContainers(t *testing.T) {
 	noWrites(t, w.sim)
 
 	// Paste what is printed of those that were not written. An apply sets back what no spec says, without a restart.
-	w.pasteLine(said, `this["swap"]`)
+	w.pasteLine(".", said, `this["swap"]`)
 	w.deployed(0, "adopt --match live/swap", "live/swap: the spec says what container 314 has")
 	w.write("specs/live.yaml", strings.Replace(w.read("specs/live.yaml"), "mounts: [{path: /a, size: 1}]", "mounts: [{path: /a, datastore: local-lvm, size: 1}, {path: /srv, datastore: local-lvm, size: 2, backup: false}]", 1))
 	setByHand("delete", "cpulimit")(w, fmt.Sprintf("/nodes/pve1/lxc/%d", vmids["live-limit"]))

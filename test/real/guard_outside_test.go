@@ -113,7 +113,7 @@ func TestGuardBackend(t *testing.T) {
 					g.with("TF_CLI_ARGS_init=-backend-config=path="+otherState, func() { g.stack(true, "plan") })
 					output := g.stack(false, "apply", "initialized with another backend", "its path is", "/.state/other/proxmox-vm/tofu.tfstate")
 					g.hasVMs(300, 310)
-					g.pasteLine(output, "-reconfigure")
+					g.pasteLine(".", output, "-reconfigure")
 					g.stack(true, "apply", "1 managed")
 				})
 			}
@@ -122,14 +122,14 @@ func TestGuardBackend(t *testing.T) {
 	}
 }
 
-// pasteLine runs the first printed command line that contains a text, from the root of
-// the project, as a person pastes it.
-func (p *project) pasteLine(output, contains string) string {
+// pasteLine runs the first printed command line that contains a text, in a folder of the project
+// in which a person pastes it.
+func (p *project) pasteLine(dir, output, contains string) string {
 	p.Helper()
 	for line := range strings.Lines(output) {
 		_, command, found := strings.Cut(strings.TrimRight(line, "\n"), "  (cd ")
 		if found && strings.Contains(command, contains) {
-			return p.succeeds(".", "sh", "-c", "(cd "+command)
+			return p.succeeds(dir, "sh", "-c", "(cd "+command)
 		}
 	}
 	p.Fatalf("no command line contains %q\n%s", contains, output)
@@ -155,8 +155,8 @@ func TestGuardWaits(t *testing.T) {
 			}
 		}
 		printed := stderr("apply")
-		g.pasteLine(printed, "terragrunt plan -out=tfplan")
-		if output := g.pasteLine(printed, "terragrunt apply tfplan"); strings.Contains(output, says) {
+		g.pasteLine(unit, printed, "terragrunt plan -out=tfplan")
+		if output := g.pasteLine(unit, printed, "terragrunt apply tfplan"); strings.Contains(output, says) {
 			t.Errorf("a saved plan waits for nobody\n%s", output)
 		}
 		g.hasVMs(300, 301, 310)
@@ -166,8 +166,8 @@ func TestGuardWaits(t *testing.T) {
 			}
 		}
 		printed = stderr("destroy")
-		g.pasteLine(printed, "terragrunt plan -destroy")
-		g.pasteLine(printed, "terragrunt destroy -auto-approve")
+		g.pasteLine(unit, printed, "terragrunt plan -destroy")
+		g.pasteLine(unit, printed, "terragrunt destroy -auto-approve")
 		g.hasVMs(310)
 	})
 }

@@ -127,7 +127,7 @@ func (g *guardedRecords) removedByRefusedApply() {
 	const alone = "apply of this unit alone destroys the VM, and its record stays in DNS"
 	output := g.refused(unitDir("live", "proxmox-vm"), "apply -auto-approve", alone)
 	g.refused("stacks/live", "stack run apply --non-interactive --queue-include-dir .terragrunt-stack/proxmox-vm", alone)
-	g.with("TG_NON_INTERACTIVE=true", func() { g.pasteLine(output, "terragrunt stack run apply") })
+	g.with("TG_NON_INTERACTIVE=true", func() { g.pasteLine(".", output, "terragrunt stack run apply") })
 	g.has("web")
 	g.has("db", "10.0.0.8")
 	g.emptyPlans(g.units)

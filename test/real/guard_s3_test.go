@@ -28,7 +28,7 @@ func TestGuardBackendS3(t *testing.T) {
 	g.with("TF_CLI_ARGS_init=-backend-config=key=other/proxmox-vm/tofu.tfstate", func() { g.stack(true, "plan") })
 	output := g.stack(false, "apply", "initialized with another backend", `its key is "other/proxmox-vm/tofu.tfstate"`)
 	g.hasVMs(300)
-	g.pasteLine(output, "-reconfigure")
+	g.pasteLine(".", output, "-reconfigure")
 	g.stack(true, "apply", "1 managed")
 	if strings.Contains(g.stack(true, "plan"), "to add") {
 		t.Error("the state is not the unit's")
