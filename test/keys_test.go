@@ -206,7 +206,7 @@ var otherWords = []otherWord{
 	{"schema/hardware.go", []string{"Contains()"}, "the kinds of devices in a value of hotplug"},
 	{"internal/tf/change.go", []string{"Contains()"}, "the kinds of devices in a value of hotplug"},
 	{"internal/hardware/devices.go", []string{"Contains()"}, "the kinds of devices in a value of hotplug"},
-	{"internal/effect/moves.go", []string{"var kind"}, "the kinds of devices in a value of hotplug"},
+	{"internal/effect/hotplug.go", []string{"var kind"}, "the kinds of devices in a value of hotplug"},
 	{"internal/effect/", []string{"==Path", "==part", "changes()", "var USBs"}, "attributes and blocks of the VM resource"},
 	{"internal/tf/", []string{"==Path", "==path", "var namedBy", "var NUMANodes", "var described", "var alwaysRead"}, "attributes and blocks of the VM resource"},
 	{"internal/cluster/", []string{"var deeds", "var running"}, "attributes of the VM resource"},

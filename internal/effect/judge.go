@@ -31,6 +31,7 @@ type VM struct {
 	Begun        bool // the run that created it did not complete it: a disk that only the state has was never there
 
 	Hotplug string             // its entry of that name
+	Plugs   string             // what the provider takes for that entry: the value in the plan, after the update
 	devices map[string]Devices // those that may get other numbers, by list
 }
 
@@ -40,6 +41,7 @@ type Update struct {
 	Effect schema.Effect
 	Does   string // in words, such as "after a restart"
 	Harm   Harm   // "" if it does none
+	Alone  bool   // a disk grows, and the provider restarts the VM for nothing but that
 }
 
 // Settles is what an update does that Proxmox VE does not notice.
@@ -74,9 +76,12 @@ func (v *VM) Updates(changes []tf.Change) []Update {
 			continue
 		}
 		u.Does, u.Harm = v.Does(c)
+		u.Alone = u.Effect == schema.Grow && u.Does == atOnce && v.restartsToGrow()
 		switch {
 		case u.Harm == "" && u.Effect == schema.Grow && v.Running && restarting:
 			u.Does, u.Harm = v.resize()
+		case u.Alone:
+			u.Does, u.Harm = v.restarting(c)
 		case u.Does == atOnce && u.Effect == schema.Live && v.driveWaits(c, changes):
 			u.Does = afterRestart
 			if restarting {
@@ -147,11 +152,11 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		return v.detach(u)
 	case schema.Unplug:
 		if v.had(u) {
-			return v.unplug(), ""
+			return v.unplug(u), ""
 		}
 		return "removes it", Unplugs
 	case schema.Replug:
-		return v.unplug(), ""
+		return v.unplug(u), ""
 	case schema.Move, schema.PowerOff:
 		return v.powerOff(u)
 	case schema.Restart, schema.NeedlessRestart:
@@ -165,7 +170,10 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		return Settles, ""
 	case schema.Live:
 		if u.Path == "disk" && u.Adds() {
-			return v.attach(u.Device)
+			return v.attach(u)
+		}
+		if u.Path == NICs && u.Adds() {
+			return v.plug(u), ""
 		}
 	}
 	return atOnce, ""
@@ -189,22 +197,22 @@ func (v *VM) detach(u tf.Change) (string, Harm) {
 	case u.Path == "disk" && u.Removes() && slices.Contains(v.BootDevices, u.Device) && v.had(u):
 		return "fails", BootsFrom
 	case u.Removes() && v.had(u):
-		return v.unplug(), ""
+		return v.unplug(u), ""
 	case strings.HasPrefix(u.Path, "efi_disk."):
 		return "replaces it by a new one", Forgets
 	}
 	return "detaches it", Detaches
 }
 
-// attach is a change that adds a disk, by its interface.
-func (v *VM) attach(device string) (string, Harm) {
-	_, attached := v.Disks[device]
+// attach is a change that adds a disk.
+func (v *VM) attach(u tf.Change) (string, Harm) {
+	_, attached := v.Disks[u.Device]
 	switch {
 	case attached:
 		return Settles, ""
-	case !v.State.Has("disk." + device):
-		return atOnce, ""
-	case v.neverAdded(device):
+	case !v.State.Has("disk." + u.Device):
+		return v.plug(u), ""
+	case v.neverAdded(u.Device):
 		return "fails", Unadded
 	}
 	return "attaches an empty one", Empties
@@ -217,13 +225,21 @@ func shrinks(c tf.Change) bool {
 	return errWas == nil && errIs == nil && is < was
 }
 
-// unplug says when a device is gone: a guest without a working agent may
-// not let it go.
-func (v *VM) unplug() string {
-	if v.Running && !v.Answers {
-		return "at once, or after a restart if the guest does not let it go"
+// plug says when a device is there that an update adds.
+func (v *VM) plug(u tf.Change) string {
+	if v.Running && !v.hotplugs(u.Path, u.Device) {
+		return afterRestart
 	}
 	return atOnce
+}
+
+// unplug says when a device is gone: a guest without a working agent may
+// not let it go.
+func (v *VM) unplug(u tf.Change) string {
+	if does := v.plug(u); does != atOnce || !v.Running || v.Answers {
+		return does
+	}
+	return "at once, or after a restart if the guest does not let it go"
 }
 
 // had reports whether the state has a device that an update removes: then the spec had
@@ -264,7 +280,7 @@ func (v *VM) restarting(u tf.Change) (string, Harm) {
 	case v.Running && !v.Restarts && v.NewAgent && (u.Path == "agent" || u.Path == "agent.enabled"):
 		return "waits for the agent", Waits
 	case v.Running && !v.Restarts && u.Effect() == schema.NeedlessRestart:
-		return atOnce, ""
+		return v.plug(u), ""
 	}
 	return v.restart(), ""
 }

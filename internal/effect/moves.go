@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"stackgen/internal/pve"
 	"stackgen/internal/tf"
 )
 
@@ -111,21 +110,12 @@ func (d Devices) from(part string, n int) int {
 	return -1
 }
 
-// hotplugs reports whether the VM takes and releases devices of a list while it runs.
-func (v *VM) hotplugs(list string) bool {
-	kind := "network"
-	if list == USBs {
-		kind = "usb"
-	}
-	return v.Hotplug == "" || v.Hotplug == "1" || slices.Contains(pve.List(v.Hotplug), kind)
-}
-
 // moves is what a change does that moves a device of a running VM, or that connects a MAC
 // address to the network of another device; "" for any other one.
 func (v *VM) moves(c tf.Change) (string, Harm) {
 	list, part, _ := strings.Cut(c.Path, ".")
 	reconnects := part == "bridge" || part == "vlan_id"
-	if c.From == "" || !reconnects && !(v.Running && v.hotplugs(list)) {
+	if c.From == "" || !reconnects && !(v.Running && v.hotplugs(list, "")) {
 		return "", ""
 	}
 	harm := Moves

@@ -45,10 +45,10 @@ func OnlySettles(updates []Update, settles []string) bool {
 }
 
 // asked reports whether an update does more than to set what an import could not read.
-// A disk grows without a restart.
+// A disk grows without a restart, unless the VM has no hotplug of disks.
 func (u Update) asked(settles []string) bool {
 	top, _, _ := strings.Cut(u.Path, ".")
 	unread := slices.ContainsFunc(schema.SettledRows(), func(r schema.Row) bool { return r.Attribute() == u.Path && r.Unset == u.Was })
 	settled := slices.Contains(settles, top) && (u.Was == "" || unread)
-	return !settled && u.Effect != schema.Grow
+	return !settled && (u.Effect != schema.Grow || u.Alone)
 }

@@ -29,6 +29,7 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 	}
 	if g.Config != nil {
 		vm.Hotplug = g.Config.Raw["hotplug"]
+		vm.Plugs = vm.Hotplug
 		vm.Snapshots = g.Config.Raw[snapshotBefore] != ""
 	}
 	return vm

@@ -169,6 +169,7 @@ func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Up
 	spec := p.spec(c)
 	vm := vmEffects(g, permitsRestart(spec))
 	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
+	vm.Plugs = after[schema.VMField(guest.Hotplug).HCL]
 	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, c.Key, g)
 	for _, list := range []string{effect.NICs, effect.USBs} {
 		vm.MoveDevices(list, effect.Numbered(before, list), effect.Numbered(after, list))
