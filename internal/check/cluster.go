@@ -156,7 +156,7 @@ func targets(p *project.Project) []proxmox.Target {
 
 // wanted names the guests that may belong to the project, and their templates.
 func wanted(p *project.Project) proxmox.Wanted {
-	var w proxmox.Wanted
+	w := proxmox.Wanted{Snapshots: moved(p)}
 	for _, s := range p.SelectedStacks() {
 		addSpecified(&w, s)
 		addSources(&w, s, p.Lock.Stacks.Get(s.Name))

@@ -220,7 +220,23 @@ type Config struct {
 
 	Raw     map[string]string `json:"raw"`               // with the pending changes applied, as the provider reads it
 	Pending []Pending         `json:"pending,omitempty"` // net2 before net10
+
+	// The newest first. They are read only of a guest that an apply may move, with no parent in Raw.
+	Snapshots []string `json:"snapshots,omitempty"`
 }
+
+// Snapshot is the name of a snapshot of the guest: the one that it comes from, or the newest; ""
+// if it has none. After a rollback to the first snapshot and the deletion of that one, a guest
+// comes from none, and has the later ones still.
+func (c *Config) Snapshot() string {
+	if c.Raw[snapshotBefore] != "" || len(c.Snapshots) == 0 {
+		return c.Raw[snapshotBefore]
+	}
+	return c.Snapshots[0]
+}
+
+// snapshotBefore is the entry of a configuration that names the snapshot which the guest comes from.
+const snapshotBefore = "parent"
 
 // A Pending is a change of one entry that Proxmox VE applies when the guest starts the next
 // time. Value is empty for a new entry, New for one that is deleted, and both for a secret.

@@ -30,13 +30,10 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 	if g.Config != nil {
 		vm.Hotplug = g.Config.Raw["hotplug"]
 		vm.Plugs = vm.Hotplug
-		vm.Snapshots = g.Config.Raw[snapshotBefore] != ""
+		vm.Snapshots = g.Config.Snapshot() != ""
 	}
 	return vm
 }
-
-// snapshotBefore is the entry of a configuration that names the snapshot which the VM comes from.
-const snapshotBefore = "parent"
 
 // begun reports whether a run from here began to create a VM, and no run has completed it.
 func (in *Input) begun(stack, key string, g *cluster.Guest) bool {
@@ -147,7 +144,7 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 				f.Next("move it yourself, then run preflight again", moveDisk(g, u))
 			}
 		case effect.Snapshots:
-			name := g.Config.Raw[snapshotBefore]
+			name := g.Config.Snapshot()
 			f.Next("or, if you do not need its snapshot "+name+" any more, delete it, then run preflight again",
 				pve.Pvesh("delete", g.Path("snapshot", shell.Word(name))))
 		case effect.MovesBack:

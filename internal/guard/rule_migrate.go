@@ -235,7 +235,7 @@ func (s *subject) offlineOnly() (keys []string, code finding.Code) {
 		}
 	}
 	code = "offline-mapped-device"
-	if c := s.guest.Config; len(keys) == 0 && c != nil && c.Raw[snapshotBefore] != "" {
+	if c := s.guest.Config; len(keys) == 0 && c != nil && c.Snapshot() != "" {
 		code = "offline-snapshots"
 		for _, d := range drivesOf(s.guest) {
 			if s.local(d) && !d.CDROM() {

@@ -87,8 +87,9 @@ func TestMigrationRefusedBefore(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		config map[string]string
-		both   string // the reason for a stopped VM, too
-		live   string // the reason for a running VM only
+		points []string // the snapshots of a VM that comes from none of them
+		both   string   // the reason for a stopped VM, too
+		live   string   // the reason for a running VM only
 		says   string
 	}{
 		{name: "local disk", config: map[string]string{"scsi1": "lvm:vm-100-disk-1,size=1G"}, says: "its local disks are copied: scsi1 on lvm"},
@@ -112,6 +113,7 @@ func TestMigrationRefusedBefore(t *testing.T) {
 		{name: "local cloud-init drive", config: map[string]string{"ide2": "lvm:vm-100-cloudinit,media=cdrom"}},
 		{name: "snapshot and local disk", config: map[string]string{"scsi1": "local:100/vm-100-disk-1.qcow2,size=1G", "parent": "s"}, live: "only while it is off"},
 		{name: "snapshot", config: map[string]string{"parent": "s"}},
+		{name: "snapshot that it does not come from, and local disk", config: map[string]string{"scsi1": "local:100/vm-100-disk-1.qcow2,size=1G"}, points: []string{"s"}, live: "only while it is off"},
 	} {
 		for status, want := range map[string]string{"stopped": c.both, "running": c.both + c.live} {
 			in := moving()
@@ -119,6 +121,7 @@ func TestMigrationRefusedBefore(t *testing.T) {
 			for k, v := range c.config {
 				in.Inventory.Guests[0].Config.Raw[k] = v
 			}
+			in.Inventory.Guests[0].Config.Snapshots = c.points
 			f := Judge(in)[0]
 			refused := want != ""
 			if f.Kind != finding.Migrate || f.Stops() != refused || !strings.Contains(said(&f), want) || refused && len(f.Steps) == 0 || !strings.Contains(said(&f), c.says) {

@@ -41,6 +41,24 @@ func (r *reader) readConfig(ctx context.Context, g *cluster.Guest) {
 	}
 	g.Name = cmp.Or(raw["name"], raw["hostname"], g.Name)
 	g.Config.Pending = pending
+	r.readSnapshots(ctx, g)
+}
+
+// readSnapshots reads the names of the snapshots of a guest whose configuration names none. That
+// costs a request for each guest, so it does it only where they matter.
+func (r *reader) readSnapshots(ctx context.Context, g *cluster.Guest) {
+	if r.wanted.Snapshots == nil || g.Config.Snapshot() != "" || !r.wanted.Snapshots(g) {
+		return
+	}
+	all, err := r.snapshots(ctx, g)
+	if err != nil {
+		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("the snapshots of %s %d could not be read: %v", g.Kind.Name(), g.VMID, err)})
+		return
+	}
+	slices.SortFunc(all, func(a, b Snapshot) int { return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.Name, b.Name)) })
+	for _, s := range all {
+		g.Config.Snapshots = append(g.Config.Snapshots, s.Name)
+	}
 }
 
 // safeConfig is config without secrets. It changes raw.

@@ -27,6 +27,7 @@ type Wanted struct {
 	Paths     []string // ACL paths of what a create needs: templates, pools, storages, bridges
 	VMs       []WantedVM
 	Further   func(*cluster.Guest) bool // VMs that are in no spec; nil for none
+	Snapshots func(*cluster.Guest) bool // guests, with their configuration, of which it matters whether they have some; nil for none
 
 	EveryTemplate bool // all templates, too
 	CPUModels     bool // the CPU models of the administrator

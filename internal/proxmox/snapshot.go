@@ -19,12 +19,16 @@ type Snapshot struct {
 
 // Snapshots are the snapshots of a VM, in no order.
 func (p *Power) Snapshots(ctx context.Context, g *cluster.Guest) ([]Snapshot, error) {
+	return p.snapshots(ctx, g)
+}
+
+func (c *client) snapshots(ctx context.Context, g *cluster.Guest) ([]Snapshot, error) {
 	var list []struct {
 		Name   string `json:"name"`
 		Time   number `json:"snaptime"`
 		Memory number `json:"vmstate"`
 	}
-	if err := p.get(ctx, g.Path("snapshot"), &list); err != nil {
+	if err := c.get(ctx, g.Path("snapshot"), &list); err != nil {
 		return nil, err
 	}
 	var out []Snapshot

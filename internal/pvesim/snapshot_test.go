@@ -98,3 +98,22 @@ func TestFormatOfAttachedVolume(t *testing.T) {
 		t.Errorf("another format: %d %s", r.Status, r.Reason)
 	}
 }
+
+// TestSnapshotsWithoutParent: after a rollback to the first snapshot and its deletion, the guest comes from none, and has
+// the later one, which keeps its disks from being moved. Source: snapshot_delete of AbstractConfig.
+func TestSnapshotsWithoutParent(t *testing.T) {
+	b := runningVM(t, "", nil)
+	b.task("POST", vm123+"/status/stop")
+	b.task("POST", vm123+"/snapshot", "snapname", "first")
+	b.task("POST", vm123+"/snapshot", "snapname", "second")
+	b.task("POST", vm123+"/snapshot/first/rollback")
+	b.task("DELETE", vm123+"/snapshot/first")
+	list := fmt.Sprint(b.data("GET", vm123+"/snapshot"))
+	if parent := b.config("pve3", 123)["parent"]; parent != nil || !strings.Contains(list, "name:second") || strings.Contains(list, "parent:") {
+		t.Errorf("parent %v, snapshots %s", parent, list)
+	}
+	r := b.do("POST", vm123+"/move_disk", "disk", "scsi0", "storage", "local-lvm", "delete", "1")
+	if r.Status != 500 || !strings.Contains(r.Reason, "you can't move a disk with snapshots and delete the source") {
+		t.Errorf("move of a disk: %d %s", r.Status, r.Reason)
+	}
+}
