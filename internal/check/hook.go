@@ -148,7 +148,7 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 	if f := h.stale(); f != nil {
 		return []finding.Finding{*f}, nil
 	}
-	r, err := h.judge(h.config())
+	r, err := h.judge(ctx, h.config())
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func (h *Hook) judgePlan(ctx context.Context, r *Result) ([]finding.Finding, err
 	if err := h.readPower(ctx); err != nil {
 		return nil, err
 	}
-	err := r.rules()
+	err := h.rules(ctx, r)
 	return r.Found, err
 }
 

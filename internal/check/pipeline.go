@@ -68,7 +68,7 @@ func (s *Session) Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil || c.Rendered && len(r.Unrendered) > 0 {
 		return r, err
 	}
-	if err := r.rules(); err != nil {
+	if err := s.rules(ctx, r); err != nil {
 		return nil, err
 	}
 	if len(r.Plans) > 0 && !c.Destroy {
@@ -103,7 +103,7 @@ func (s *Session) plan(ctx context.Context, c Config, r *Result) error {
 		if err := s.makePlans(ctx, r.Failed); err != nil {
 			return err
 		}
-		return r.rules()
+		return s.rules(ctx, r)
 	case c.Plans == ChangePlans:
 		return s.planChanges(ctx, r)
 	case !c.Destroy:
@@ -113,10 +113,10 @@ func (s *Session) plan(ctx context.Context, c Config, r *Result) error {
 }
 
 // judge is Run for what was read already.
-func (s *Session) judge(c Config) (*Result, error) {
+func (s *Session) judge(ctx context.Context, c Config) (*Result, error) {
 	r, err := s.facts(c)
 	if err == nil {
-		err = r.rules()
+		err = s.rules(ctx, r)
 	}
 	return r, err
 }
@@ -227,8 +227,8 @@ func (s *Session) Preflight(ctx context.Context, destroy, plan bool) (*Preflight
 
 // Rejudge judges again what was read, with the import files as they are now and with the
 // plans that were added, for an apply or a destroy of whole stacks.
-func (s *Session) Rejudge(destroy bool) ([]finding.Finding, error) {
-	r, err := s.judge(Config{Plans: AddedPlans, Imports: true, Applies: true, Destroy: destroy})
+func (s *Session) Rejudge(ctx context.Context, destroy bool) ([]finding.Finding, error) {
+	r, err := s.judge(ctx, Config{Plans: AddedPlans, Imports: true, Applies: true, Destroy: destroy})
 	if err != nil {
 		return nil, err
 	}

@@ -222,7 +222,7 @@ func (s *Session) planChanges(ctx context.Context, r *Result) (err error) {
 		}
 	}
 	r.Plans = s.plans
-	if err := r.rules(); err != nil {
+	if err := s.rules(ctx, r); err != nil {
 		return err
 	}
 	r.Found = guard.Merge(r.Found, failed)

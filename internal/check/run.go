@@ -93,7 +93,7 @@ func (h *Hook) lookOnceMore(ctx context.Context, r *Result) error {
 	}
 	h.Inventory = h.Inventory.Replaced(now, vmids)
 	r.Inventory = h.Inventory
-	return r.rules()
+	return h.rules(ctx, r)
 }
 
 // creates reports whether the run is an apply of containers that are in no state.

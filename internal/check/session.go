@@ -49,8 +49,10 @@ type Session struct {
 	sources  Sources
 	planTime time.Duration // that the plan of a unit may take
 	plans    map[tf.Unit]*tf.Plan
-	judged   guard.Input   // what was judged last
-	tools    *engine.Tools // of the Terragrunt run; nil outside of one
+	judged   guard.Input // what was judged last
+
+	volumesRead bool          // it was read which guests have volumes of others, after a plan
+	tools       *engine.Tools // of the Terragrunt run; nil outside of one
 }
 
 // New begins a session for a project whose decisions are made.
@@ -76,8 +78,11 @@ func (s *Session) Observe(ctx context.Context, again []string) (*Observation, er
 
 // Observation is Observe for what was read already.
 func (s *Session) Observation(again []string) (*Observation, error) {
-	r, err := s.judge(Config{Imports: s.judged.Imports != nil})
+	r, err := s.facts(Config{Imports: s.judged.Imports != nil})
 	if err != nil {
+		return nil, err
+	}
+	if err := r.rules(); err != nil { // nothing is applied by what this finds
 		return nil, err
 	}
 	o := &Observation{Kept: guard.Again(s.judged, r.Found, again)}

@@ -148,6 +148,21 @@ func (inv *Inventory) Replaced(now *Inventory, vmids []int) *Inventory {
 	return &out
 }
 
+// Identified is the inventory with what a later one says of the guests of which it has neither a Config nor an
+// Identity.
+func (inv *Inventory) Identified(now *Inventory) *Inventory {
+	out := *inv
+	out.Guests = slices.Clone(inv.Guests)
+	for i := range out.Guests {
+		if g := &out.Guests[i]; g.Config == nil && g.Identity == nil {
+			if is := now.Guest(g.VMID); is != nil {
+				g.Identity = is.Identity
+			}
+		}
+	}
+	return &out
+}
+
 // What is the guest in a word: VM, container or template.
 func (g *Guest) What() string {
 	if g.Template {

@@ -37,7 +37,7 @@ func (r *run) reread(st *stack) (*check.Session, []finding.Finding, error) {
 			if err := s.WriteImports(imports.Changes); err != nil {
 				return nil, nil, err
 			}
-			found, err := s.Rejudge(false)
+			found, err := s.Rejudge(r.ctx, false)
 			return s, found, err
 		}
 		if !said {
@@ -152,7 +152,7 @@ func (r *run) permitted(s *check.Session, p *plans, a *announcement) error {
 	if len(unasked) > 0 {
 		return r.unconfirmed(p.stack.name, unasked)
 	}
-	found, err := s.Rejudge(false)
+	found, err := s.Rejudge(r.ctx, false)
 	if err != nil {
 		return err
 	}

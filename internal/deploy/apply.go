@@ -48,7 +48,7 @@ func (r *run) apply() (err error) {
 		}
 		all = append(all, p)
 	}
-	if found, err = s.Rejudge(false); err != nil {
+	if found, err = s.Rejudge(r.ctx, false); err != nil {
 		return err
 	}
 	if finding.Exit(found) != finding.OK {
@@ -330,7 +330,7 @@ func (r *run) verify(st *stack) (*check.Session, []finding.Finding, *plans, erro
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	found, err = s.Rejudge(false)
+	found, err = s.Rejudge(r.ctx, false)
 	return s, found, p, err
 }
 

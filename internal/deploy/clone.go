@@ -68,7 +68,7 @@ func (r *run) planClones(p *plans, clones []tf.Summary) (*plans, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found, err = s.Rejudge(false); err != nil {
+	if found, err = s.Rejudge(r.ctx, false); err != nil {
 		return nil, err
 	}
 	switch {

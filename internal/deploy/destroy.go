@@ -62,7 +62,7 @@ func (r *run) destroy() (err error) {
 	if len(a.changes) == 0 {
 		return r.nothingToDestroy(s, found)
 	}
-	if found, err = s.Rejudge(true); err != nil {
+	if found, err = s.Rejudge(r.ctx, true); err != nil {
 		return err
 	}
 	if anyStops(found) {

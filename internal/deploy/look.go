@@ -94,7 +94,7 @@ func (r *run) ready(s *check.Session, imports *check.Imports) ([]finding.Finding
 		return nil, err
 	}
 	r.undo = func() error { return files.Apply(r.p.Root, reverse(imports.Changes)) }
-	found, err := s.Rejudge(false)
+	found, err := s.Rejudge(r.ctx, false)
 	if err != nil {
 		return nil, err
 	}

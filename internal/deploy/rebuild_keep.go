@@ -85,6 +85,13 @@ func (r *run) exchangeDisks(s *check.Session, b *rebuilding, o Order) error {
 	if err := r.halt(s, b, o); err != nil {
 		return err
 	}
+	lent, err := s.Lent(r.ctx, b.stack.name, b.Replaced)
+	if err != nil {
+		return err
+	}
+	if len(lent) > 0 {
+		return r.refuse(s, lent)
+	}
 	if err := r.beginsRebuild(b); err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (r *run) completeStack(b *rebuilding) error {
 			return r.applyFirst(b.stack.name, c.Address)
 		}
 	}
-	if found, err = s.Rejudge(false); err != nil {
+	if found, err = s.Rejudge(r.ctx, false); err != nil {
 		return err
 	}
 	if finding.Exit(found) != finding.OK {

@@ -21,6 +21,8 @@ const (
 	// Proxmox VE refuses to move a disk and delete its source if a snapshot has the source. The provider asks for
 	// it after it has stopped the VM, and leaves it off.
 	Snapshots Harm = "an apply would fail halfway: Proxmox VE does not move the disk of a VM with snapshots"
+	// The provider moves a disk and has Proxmox VE delete the source, which asks no other guest.
+	Lends     Harm = "an apply would move a disk and delete its volume, which another guest has, too"
 	Forgets   Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"
 	MovesBack Harm = "an apply would move a disk back that was moved by hand, or that an apply which failed did not move"
 	Restarts  Harm = "an apply would restart it, and its spec does not permit that"

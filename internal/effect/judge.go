@@ -18,6 +18,7 @@ type VM struct {
 	Unused      []string          // its unused volumes
 	Keeps       []string          // interfaces of its disks after the update
 	Linked      []string          // interfaces of its disks that the provider takes for those of the template
+	Lent        []string          // entries of its volumes that other guests have, too, as far as those were read
 	BootDevices []string          // devices that no update detaches: it boots from them
 	Snapshots   bool              // it has some
 	Running     bool
@@ -133,6 +134,8 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		return "fails", Shrinks
 	case (effect == schema.Grow || effect == schema.Move) && slices.Contains(v.Linked, u.Device):
 		return "fails", Fails
+	case effect == schema.Move && slices.Contains(v.Lent, entryOf(u)):
+		return "deletes a volume that another guest has, too", Lends
 	case effect == schema.Move && v.Snapshots:
 		return v.failedMove(), Snapshots
 	case v.Permits && v.Restarts && effect == schema.NeedlessRestart:
@@ -177,6 +180,16 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		}
 	}
 	return atOnce, ""
+}
+
+// Entry is the entry in the configuration of the VM of a disk that the update moves, such as scsi1 or efidisk0.
+func (u Update) Entry() string { return entryOf(u.Change) }
+
+func entryOf(c tf.Change) string {
+	if f := schema.VMField(c.Key()); c.Device == "" && f != nil {
+		return f.PVE
+	}
+	return c.Device
 }
 
 // failedMove is what the move of a disk does that a snapshot has.

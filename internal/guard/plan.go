@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -49,6 +50,8 @@ type planJudge struct {
 	gone    map[string]bool               // what the plan's refresh did not find
 	does    map[string][]effect.Update    // the plan, by resource address
 	out     []finding.Finding
+
+	borrowed map[int][]cluster.Borrowed // volumes that other guests have, by the VMID to which they belong
 }
 
 func newPlanJudge(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan) *planJudge {
@@ -56,6 +59,7 @@ func newPlanJudge(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan
 	p := &planJudge{
 		in: in, unit: unit, lock: l, entries: l.VMs.ByKey(),
 		found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}, does: map[string][]effect.Update{},
+		borrowed: in.Inventory.Borrowed(),
 	}
 	for i := range slices.Backward(found) {
 		if f := &found[i]; f.Stack == unit.Stack && f.Unit == unit.Unit {

@@ -35,6 +35,7 @@ var migrationRules = []migrationRule{
 	{(*subject).lacksStorage, (*subject).refuseStorage},
 	{(*subject).usesNode, (*subject).refuseDevices},
 	{(*subject).cloneOfLocal, (*subject).refuseLinked},
+	{(*subject).lendsLocal, (*subject).refuseLentLocal},
 	{(*subject).onlyOffline, (*subject).refuseLive},
 	{(*subject).doesNotFit, (*subject).refuseObstacles},
 	{(*subject).oldModule, (*subject).refuseModule},
@@ -221,6 +222,23 @@ func (s *subject) refuseLinked() {
 		lines = append(lines, moveTo(s.guest, key, "STORAGE"))
 	}
 	s.Next("or copy the disk to another storage that both nodes have, and write that into "+s.at.Spec+" as its datastore", lines...)
+}
+
+// lentLocal are the local disks, which a migration copies and then deletes, that other guests have, too.
+func (s *subject) lentLocal() []cluster.Borrowed {
+	return slices.DeleteFunc(lent(s.guest, s.borrowed[s.VMID]), func(b cluster.Borrowed) bool {
+		return !slices.ContainsFunc(drivesOf(s.guest), func(d pve.Drive) bool { return d.File == b.Volume && s.local(d) })
+	})
+}
+
+func (s *subject) lendsLocal() bool { return len(s.lentLocal()) > 0 }
+
+func (s *subject) refuseLentLocal() {
+	s.cannotMigrate(finding.Why("migrates-lent-volume"))
+	s.leaveThere()
+	for _, b := range s.lentLocal() {
+		takeLent(s.Finding, b)
+	}
 }
 
 // offlineOnly are the entries for which a running VM can be migrated only while it is off, and

@@ -91,8 +91,12 @@ func TestMigrationRefusedBefore(t *testing.T) {
 		both   string   // the reason for a stopped VM, too
 		live   string   // the reason for a running VM only
 		says   string
+		lent   string // a volume that another guest has
 	}{
 		{name: "local disk", config: map[string]string{"scsi1": "lvm:vm-100-disk-1,size=1G"}, says: "its local disks are copied: scsi1 on lvm"},
+		{name: "local disk that another guest has", config: map[string]string{"scsi1": "lvm:vm-100-disk-1,size=1G"}, lent: "lvm:vm-100-disk-1", both: "delete the volume of a local disk, which another guest has, too"},
+		{name: "local disk, and another guest has one that the VM does not have", config: map[string]string{"scsi1": "lvm:vm-100-disk-1,size=1G"}, lent: "lvm:vm-100-disk-2"},
+		{name: "shared disk that another guest has", config: map[string]string{"scsi1": "shared:100/vm-100-disk-1.qcow2,size=1G"}, lent: "shared:100/vm-100-disk-1.qcow2"},
 		{name: "storage missing", config: map[string]string{"scsi1": "zfs:vm-100-disk-1,size=1G"}, both: "the target lacks a storage", says: "scsi1 is on storage zfs, which pve2 does not have"},
 		{name: "unused disk on a missing storage", config: map[string]string{"unused0": "zfs:vm-100-disk-1"}, both: "the target lacks a storage"},
 		{name: "storage that the token does not see", config: map[string]string{"scsi1": "hidden:vm-100-disk-1,size=1G"}},
@@ -122,6 +126,11 @@ func TestMigrationRefusedBefore(t *testing.T) {
 				in.Inventory.Guests[0].Config.Raw[k] = v
 			}
 			in.Inventory.Guests[0].Config.Snapshots = c.points
+			if c.lent != "" {
+				other := newGuest(400, "other")
+				other.Config.Raw = map[string]string{"scsi1": c.lent}
+				in.Inventory.Guests = append(in.Inventory.Guests, other)
+			}
 			f := Judge(in)[0]
 			refused := want != ""
 			if f.Kind != finding.Migrate || f.Stops() != refused || !strings.Contains(said(&f), want) || refused && len(f.Steps) == 0 || !strings.Contains(said(&f), c.says) {

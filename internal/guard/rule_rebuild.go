@@ -185,7 +185,7 @@ func (r *rebuilder) allows(g *cluster.Guest, state *tf.Resource) bool {
 	case inHA(g):
 		r.refuse("rebuild-ha", g.HA).Next("remove it from the HA manager", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
 	case len(r.borrowed[g.VMID]) > 0:
-		refuseLent(r.f, r.borrowed[g.VMID])
+		refuseLent(r.f, g, r.borrowed[g.VMID])
 	case g.Lock != "":
 		r.refuse("rebuild-locked", g.Lock).Next("wait until it has no lock, or find out why it has one", "stackgen preflight")
 	case !r.named && p != nil && p.PreventDestroy:

@@ -151,20 +151,29 @@ func (s *subject) lends() bool { return len(s.borrowed[s.VMID]) > 0 }
 
 func (s *subject) destroysLent() bool { return s.Destroy && !s.notInState() && s.lends() }
 
-func (s *subject) destroyLent() { refuseLent(s.Finding, s.borrowed[s.VMID]) }
+func (s *subject) destroyLent() { refuseLent(s.Finding, s.guest, s.borrowed[s.VMID]) }
 
-// refuseLent refuses to destroy a VM of which others have volumes.
-func refuseLent(f *finding.Finding, borrowed []cluster.Borrowed) {
+// refuseLent refuses to destroy a VM of which others have volumes. A move of one that the VM has, too, must not delete it:
+// the destroy was refused, and may never come.
+func refuseLent(f *finding.Finding, g *cluster.Guest, borrowed []cluster.Borrowed) {
 	f.Is(finding.WouldDestroy, finding.Why("lends-volumes"))
-	var move []string
+	var move, copied []string
 	for _, b := range borrowed {
 		f.Because("%s has %s as %s", Describe(b.By), b.Volume, b.Entry)
+		if g != nil && len(entriesWith(g, b.Volume)) > 0 {
+			copied = append(copied, copyLent(b)...)
+			continue
+		}
 		switch name, _ := pve.SplitKey(b.Entry); {
 		case b.By.Kind == guest.Container:
 			move = append(move, pve.Pvesh("create", b.By.Path("move_volume"), "--volume "+b.Entry, "--storage STORAGE", "--delete 1"))
 		case name != "unused":
 			move = append(move, moveTo(b.By, b.Entry, "STORAGE"))
 		}
+	}
+	if len(copied) > 0 {
+		f.Next("copy it to another storage, which leaves the volume as it is, and remove the entry unusedN that this leaves there; "+
+			"then run the same command again", copied...)
 	}
 	if len(move) > 0 {
 		f.Next("move it to another storage, where it gets the VMID of the guest that has it, then run the same command again", move...)

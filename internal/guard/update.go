@@ -139,6 +139,7 @@ func (p *planJudge) update(c *tf.ResourceChange, g *cluster.Guest, updates []eff
 	otherAddresses(f, g, updates)
 	if len(harms) > 0 {
 		p.waysOut(f, g, spec, updates, c)
+		sayLent(f, g, updates, p.borrowed[tf.VMIDOf(c.Before)])
 	}
 }
 
@@ -168,6 +169,7 @@ func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Up
 	before, after := tf.Flatten(c.Before), tf.Flatten(c.After)
 	spec := p.spec(c)
 	vm := vmEffects(g, permitsRestart(spec))
+	vm.Lent = lentEntries(g, p.borrowed[g.VMID])
 	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
 	vm.Plugs = after[schema.VMField(guest.Hotplug).HCL]
 	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, c.Key, g)

@@ -183,3 +183,32 @@ func TestBootDiskOfTheVM(t *testing.T) {
 		})
 	}
 }
+
+// TestApplyMovesNoLentDisk: the provider has Proxmox VE delete the source of a disk that it moves. A guest of another
+// project has it, too, and is read only because the plan moves a disk.
+func TestApplyMovesNoLentDisk(t *testing.T) {
+	t.Parallel()
+	p, sim := diskProject(t, disksOf(8, 5))
+	before := volumesOf(sim)
+	sim.Change(func(s *pvesim.Seed) {
+		for _, g := range s.Guests {
+			if g.VMID == 123 {
+				g.Config["scsi5"] = before["scsi1"] + ",size=5G"
+			}
+		}
+	})
+	moved := "restart: true, " + strings.Replace(disksOf(8, 5), "5, datastore: shared", "5, datastore: local-lvm", 1)
+	p.edit(moved)
+	refused := "move a disk and delete its volume, which another guest has, too"
+	p.deployed(3, "preflight", refused)
+	out := p.deployed(3, "apply --yes", refused, before["scsi1"]+" as scsi5")
+	p.fails("stacks/live", []string{"stack", "run", "apply"}, "stackgen guard refuses", refused)
+	if after := volumesOf(sim); after["scsi1"] != before["scsi1"] {
+		t.Errorf("%v, before %v", after, before)
+	}
+	p.setPrinted(sim, lineWith(t, out, "--delete scsi5"))
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	if after := volumesOf(sim); !strings.HasPrefix(after["scsi1"], "local-lvm:") {
+		t.Errorf("%v, before %v", after, before)
+	}
+}
