@@ -50,7 +50,7 @@ var may = map[string][]string{
 	"internal/dns":       {"internal/cluster", "internal/secret"},
 	"internal/engine":    {},
 	"internal/edit":      {"guest"},
-	"internal/project":   {"schema", "generator", "templates", "internal/finding", "internal/lock", "internal/files"},
+	"internal/project":   {"schema", "generator", "templates", "internal/finding", "internal/lock", "internal/files", "internal/shell"},
 	"internal/render":    {"schema", "generator", "internal/report", "internal/lock", "internal/files", "internal/project"},
 	"internal/check": {"guest", "schema", "generator", "internal/secret", "internal/finding", "internal/lock", "internal/cluster", "internal/feasible", "internal/effect", "internal/tf", "internal/pve", "internal/guard", "internal/drift",
 		"internal/files", "internal/engine", "internal/dns", "internal/proxmox", "internal/project"},

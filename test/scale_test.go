@@ -162,11 +162,13 @@ func TestThousandGuests(t *testing.T) {
 	if vms != 300 {
 		t.Errorf("%d verdicts, want one for each VM", vms)
 	}
-	lists, about, agents := 0, map[string]int{}, 0
+	lists, about, agents, snapshots := 0, map[string]int{}, 0, 0
 	for _, e := range s.sim.Requests() {
 		switch {
 		case strings.Contains(e.Path, "/agent/"):
 			agents++
+		case strings.HasSuffix(e.Path, "/snapshot"): // of VMs that the spec moves
+			snapshots++
 		case strings.HasSuffix(e.Path, "/config"), strings.HasSuffix(e.Path, "/pending"): // of candidates, with what waits for a restart
 			about[e.Path]++
 		default:
@@ -174,14 +176,20 @@ func TestThousandGuests(t *testing.T) {
 		}
 	}
 	// For a VMID that no guest has, one request asks whether the token could see it.
-	free := 0
+	free, moved := 0, 0
 	for _, word := range s.want {
+		if word == "moved" {
+			moved++
+		}
 		if word == "create" || word == "gone" || word == "ambiguous" {
 			free++
 		}
 	}
 	if nodes := 3; lists > 3*nodes+8+free {
 		t.Errorf("%d requests for lists, want at most %d and one for each of %d free VMIDs", lists, 3*nodes+8, free)
+	}
+	if snapshots != moved {
+		t.Errorf("the snapshots of %d VMs were read, want those of %d", snapshots, moved)
 	}
 	// VMs are about to be created, and another guest may have their MAC addresses: all
 	// guests are read, and the template of the VMs.

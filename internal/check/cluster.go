@@ -50,6 +50,9 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	want := wanted(p)
 	want.Others = want.Others || from.Destroys || from.Others
 	want.Destroys = from.Destroys
+	if from.Destroys {
+		want.Destroyed = want.VMIDs
+	}
 	if from.Further != nil {
 		want.Further = from.Further
 	} else if from.Destroys && hasTemplates(p) {
@@ -249,7 +252,9 @@ func addRecorded(w *proxmox.Wanted, s *lock.Stack) {
 			addReplica(w, v)
 		}
 		if v.Status != lock.Live || s.Status != lock.Live {
-			w.Others = w.Others || v.Status == lock.Retired && !v.Gone
+			if v.Status == lock.Retired && !v.Gone {
+				w.Others, w.Destroyed = true, append(w.Destroyed, v.VMID)
+			}
 			continue
 		}
 		w.VMs = append(w.VMs, proxmox.WantedVM{VMID: v.VMID, MACs: v.DecidedMACs()})

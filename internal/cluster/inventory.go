@@ -40,6 +40,8 @@ type Inventory struct {
 	Images   []Files `json:"images,omitempty"`   // of the storages to which Templates download
 	Archives []Files `json:"archives,omitempty"` // of the storages from which containers are made that do not exist
 
+	Unclaimed []Unclaimed `json:"unclaimed,omitempty"` // of VMs that may be destroyed, where guests could not be read
+
 	CPUModels []string `json:"cpu_models,omitzero"` // of the administrator: custom-...; nil if no spec has one, or they cannot be seen
 }
 
@@ -208,6 +210,23 @@ func (inv *Inventory) Borrowed() map[int][]Borrowed {
 		}
 	}
 	return out
+}
+
+// Unclaimed are the volumes with the VMID of a VM that neither its configuration nor a snapshot of it has. Another
+// guest may have one.
+type Unclaimed struct {
+	VMID    int      `json:"vmid"`
+	Volumes []string `json:"volumes,omitempty"`
+	Gaps    []Gap    `json:"gaps,omitempty"` // because of which there may be more
+}
+
+// UnclaimedBy returns the unclaimed volumes of a VM, or nil if there are none.
+func (inv *Inventory) UnclaimedBy(vmid int) *Unclaimed {
+	i := slices.IndexFunc(inv.Unclaimed, func(u Unclaimed) bool { return u.VMID == vmid })
+	if i < 0 {
+		return nil
+	}
+	return &inv.Unclaimed[i]
 }
 
 // The results of querying a guest agent.

@@ -130,16 +130,11 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		return second, ""
 	case u.Present && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart):
 		return Settles, ""
-	case effect == schema.Grow && shrinks(u):
-		return "fails", Shrinks
-	case (effect == schema.Grow || effect == schema.Move) && slices.Contains(v.Linked, u.Device):
-		return "fails", Fails
-	case effect == schema.Move && slices.Contains(v.Lent, entryOf(u)):
-		return "deletes a volume that another guest has, too", Lends
-	case effect == schema.Move && v.Snapshots:
-		return v.failedMove(), Snapshots
 	case v.Permits && v.Restarts && effect == schema.NeedlessRestart:
 		return v.restarting(u)
+	}
+	if does, harm := v.refuses(u, effect); does != "" {
+		return does, harm
 	}
 	if does, harm := v.moves(u); does != "" {
 		return does, harm
@@ -180,6 +175,23 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		}
 	}
 	return atOnce, ""
+}
+
+// refuses says what harm the growth or the move of a disk does; "" if it does none.
+func (v *VM) refuses(u tf.Change, effect schema.Effect) (string, Harm) {
+	moves := effect == schema.Move
+	switch {
+	case !moves && effect != schema.Grow:
+	case !moves && shrinks(u):
+		return "fails", Shrinks
+	case slices.Contains(v.Linked, u.Device):
+		return "fails", Fails
+	case moves && slices.Contains(v.Lent, entryOf(u)):
+		return "deletes a volume that another guest has, too", Lends
+	case moves && v.Snapshots:
+		return v.failedMove(), Snapshots
+	}
+	return "", ""
 }
 
 // Entry is the entry in the configuration of the VM of a disk that the update moves, such as scsi1 or efidisk0.

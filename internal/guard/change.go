@@ -119,7 +119,7 @@ func (p *planJudge) lends(c *tf.ResourceChange) bool {
 	if len(borrowed) > 0 {
 		refuseLent(p.add(c), p.in.Inventory.Guest(tf.VMIDOf(c.Before)), borrowed)
 	}
-	return len(borrowed) > 0
+	return len(borrowed) > 0 || p.mayLend(c, tf.VMIDOf(c.Before))
 }
 
 // deletes refuses every destroy that `retired` does not ask for.

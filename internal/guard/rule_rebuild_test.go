@@ -107,6 +107,7 @@ func TestJudgeRebuild(t *testing.T) {
 			in.Inventory.Access = &cluster.Access{Rights: cluster.Rights{"/vms": rights(feasibleRights...), "/vms/9000": rights(cluster.VMClone)}}
 		}, "would-destroy rebuild-creation-unknown", true},
 		"another guest has a volume of it": {func(in *Input) { lend(&scene{Input: *in}, true) }, "would-destroy lends-volumes", true},
+		"another guest may have one":       {func(in *Input) { unclaimed100(&scene{Input: *in}) }, "unknown may-lend-volumes", true},
 		"adopted":                          {func(in *Input) { in.Project.Stacks[0].VMs[0].Adopt = true }, "would-destroy rebuild-adopted", true},
 		"adopted, deleted": {func(in *Input) {
 			in.Project.Stacks[0].VMs[0].Adopt, in.Inventory.Guests = true, in.Inventory.Guests[1:]
@@ -237,6 +238,11 @@ func TestRebuildPlan(t *testing.T) {
 	lend(&scene{Input: in}, true)
 	if got := judge(in, replace); got != "web1 would-destroy" {
 		t.Errorf("a replacement with its grant, and another guest has a volume: %s", got)
+	}
+	in.Inventory.Guests = in.Inventory.Guests[:2]
+	unclaimed100(&scene{Input: in})
+	if got := judge(in, replace); got != "web1 unknown" {
+		t.Errorf("a replacement with its grant, and another guest may have a volume: %s", got)
 	}
 	in.Grant, in.Inventory.Guests = nil, in.Inventory.Guests[1:2]
 	if got := judge(in, create); got != "web1 gone" {

@@ -32,6 +32,18 @@ func destroyCases() []ruleCase {
 			lend(s, true)
 			s.guest().VMID, s.entry.VMID, s.state().VMID = 101, 101, 101
 		}, ""},
+		{"unknown: another guest may have a volume", both, func(s *scene) { s.retire(); unclaimed100(s) }, "grep -l vm-100-disk-7 /etc/pve/nodes/*/*/*.conf"},
+		{"unknown: another guest may have a volume", both, func(s *scene) { s.Destroy = true; unclaimed100(s) }, "delete_unreferenced_disks: false"},
+		{"unknown: another guest may have a volume", both, func(s *scene) {
+			s.Destroy = true
+			s.Inventory.Unclaimed = []cluster.Unclaimed{{VMID: 100, Gaps: []cluster.Gap{{Path: "/storage/nfs", Reason: "its volumes could not be listed"}}}}
+		}, "delete_unreferenced_disks: false"},
+		{"retiring", both, func(s *scene) {
+			s.retire()
+			unclaimed100(s)
+			s.state().Values = tf.Values{deletesUnreferenced: "false"}
+		}, ""},
+		{"managed", both, func(s *scene) { unclaimed100(s) }, ""},
 		{"would-destroy: its profile prevents that", both, func(s *scene) { s.Destroy, s.Project.Profiles[0].PreventDestroy = true, true }, "retired: [web1]"},
 		{"would-destroy: its profile prevents that", both, func(s *scene) {
 			s.Destroy, s.Project.Profiles[0].PreventDestroy = true, true
@@ -51,4 +63,10 @@ func lend(s *scene, read bool) {
 		other.Identity = &cluster.Identity{Volumes: map[string]string{"mp0": "local-lvm:vm-100-disk-1"}}
 	}
 	s.Inventory.Guests = append(s.Inventory.Guests, other)
+}
+
+// unclaimed100 is a volume of VM 100 that it does not have, where other guests cannot be read.
+func unclaimed100(s *scene) {
+	s.Inventory.Unclaimed = []cluster.Unclaimed{{VMID: 100, Volumes: []string{"local-lvm:vm-100-disk-7"}}}
+	s.Inventory.Guests = append(s.Inventory.Guests, cluster.Guest{VMID: 400, Node: "pve2", Kind: guest.VM, Name: "other", Status: "unknown"})
 }

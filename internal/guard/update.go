@@ -31,10 +31,10 @@ func (p *planJudge) moves(c *tf.ResourceChange) bool {
 // PowerChanged reports whether an update does not say that it starts or stops a VM, and somebody has started or stopped it
 // since the plan was made. The provider ends every update with the power that the plan has.
 func PowerChanged(c *tf.ResourceChange, g *cluster.Guest) bool {
-	if c.Type != guest.VMResource || c.Action != tf.Update || g == nil || c.Before["started"] != c.After["started"] {
+	if c.Type != guest.VMResource || c.Action != tf.Update || g == nil || c.Before[guest.Started] != c.After[guest.Started] {
 		return false
 	}
-	return c.Before["started"] == true && g.Status == "stopped" || c.Before["started"] == false && g.Status == "running"
+	return c.Before[guest.Started] == true && g.Status == "stopped" || c.Before[guest.Started] == false && g.Status == "running"
 }
 
 // otherPower refuses what an update does to the power of a VM that was started or stopped since the plan was made: it

@@ -52,7 +52,8 @@ func (r *reader) readSnapshots(ctx context.Context, g *cluster.Guest) {
 	}
 	all, err := r.snapshots(ctx, g)
 	if err != nil {
-		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("the snapshots of %s %d could not be read: %v", g.Kind.Name(), g.VMID, err)})
+		reason := fmt.Sprintf("the snapshots of %s %d could not be read: %v", g.Kind.Name(), g.VMID, err)
+		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: reason})
 		return
 	}
 	slices.SortFunc(all, func(a, b Snapshot) int { return cmp.Or(cmp.Compare(b.Time, a.Time), strings.Compare(a.Name, b.Name)) })

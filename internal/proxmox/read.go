@@ -34,6 +34,8 @@ type Wanted struct {
 	Others        bool // what identifies all other guests, and the volumes that they have from others
 	Destroys      bool // VMs may be destroyed: the rights to create them again are read, too
 
+	Destroyed []int // VMIDs of VMs that may be destroyed: which volumes have their VMID is read where guests may hide theirs
+
 	Images   []cluster.Files // storages whose images are read, without files
 	Archives []WantedArchive
 
@@ -105,6 +107,7 @@ func (r *reader) run(ctx context.Context) error {
 	r.readImages(ctx)
 	r.readArchives(ctx)
 	r.readOtherMACs(ctx)
+	r.readUnclaimed(ctx)
 	unused := r.unusedVMIDs(ctx)
 	if len(unused) > 0 || r.wanted.Destroys {
 		r.readPaths(ctx)

@@ -121,6 +121,7 @@ var sentences = map[finding.Code]string{
 	"migrated-ignored":             "it was migrated by hand or by HA, and its profile ignores that: an apply leaves it where it is",
 	"migrates":                     "the spec says %s now: an apply migrates it there, %s",
 	"migrates-it":                  "an apply migrates the VM",
+	"may-lend-volumes":             "its destroy may delete a volume that another guest has, which could not be read",
 	"migrates-lent-volume":         "an apply would migrate it and delete the volume of a local disk, which another guest has, too",
 	"migration-refused":            "an apply would migrate it: %s",
 	"migration-with-import-file":   "the spec has another node, and the import file still has the {guest}: an apply would replace it",

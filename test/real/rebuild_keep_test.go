@@ -75,8 +75,8 @@ func TestRebuildKeeps(t *testing.T) {
 	c.Stdout, c.Stderr = out, out
 	sim.ResetLog()
 	check(t, c.Start())
-	cloned := func(e pvesim.Entry) bool { return strings.HasSuffix(e.Path, "/clone") }
-	for until := time.Now().Add(2 * time.Minute); !slices.ContainsFunc(sim.Requests(), cloned) && time.Now().Before(until); {
+	given := func(e pvesim.Entry) bool { return strings.HasSuffix(e.Path, "/move_disk") } // who has its volumes was asked before
+	for until := time.Now().Add(2 * time.Minute); !slices.ContainsFunc(sim.Requests(), given) && time.Now().Before(until); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	check(t, sim.AddFault(&pvesim.Fault{Method: "GET", Path: "/cluster/resources", Do: pvesim.DoError, Status: 500}))
