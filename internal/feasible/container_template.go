@@ -36,13 +36,8 @@ func (c *creation) containerTemplate() {
 	case g.Kind != guest.Container:
 		c.add(fmt.Sprintf("its template %d is not a container", id), []string{g.Brief()}, other)
 	case !g.Template:
-		other.What = "or write another one into SPEC"
-		c.add(fmt.Sprintf("its template %d is a container, and not a template yet", id), []string{g.Brief()},
-			Remedy{
-				What:     "when it is complete, shut it down and make it a template",
-				Commands: []string{pve.Pvesh("create", g.Path("template"))},
-				Once:     true,
-			}, other)
+		other.What = "write another one into SPEC"
+		c.add(fmt.Sprintf("its template %d is a container, and not a template yet", id), []string{g.Brief()}, other, convert(g))
 	case g.Node != c.on:
 		evidence := []string{g.Brief(), "the container is for " + c.on}
 		c.add(fmt.Sprintf("its template %d is on another node, and a clone is made there", id), evidence,

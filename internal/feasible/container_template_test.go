@@ -21,7 +21,7 @@ func TestContainerTemplate(t *testing.T) {
 		"as it should be":   {func(*cluster.Inventory, *cluster.Guest) {}, "", "", ""},
 		"missing":           {func(_ *cluster.Inventory, g *cluster.Guest) { g.VMID = 9101 }, "its template 9100 does not exist", "", "template: {vmid: VMID}"},
 		"a VM":              {func(_ *cluster.Inventory, g *cluster.Guest) { g.Kind = guest.VM }, "its template 9100 is not a container", "", "template: {vmid: VMID}"},
-		"no template":       {func(_ *cluster.Inventory, g *cluster.Guest) { g.Template = false }, "not a template yet", "", "pvesh create /nodes/pve1/lxc/9100/template"},
+		"no template":       {func(_ *cluster.Inventory, g *cluster.Guest) { g.Template, g.Status = false, "stopped" }, "not a template yet", "", "pvesh create /nodes/pve1/lxc/9100/template"},
 		"on another node":   {func(_ *cluster.Inventory, g *cluster.Guest) { g.Node = "pve2" }, "on another node, and a clone is made there", "", "node pve2"},
 		"privileged":        {func(_ *cluster.Inventory, g *cluster.Guest) { g.Config.Raw["unprivileged"] = "0" }, "has unprivileged: false, and no clone changes that", "", "unprivileged false"},
 		"with a bind mount": {func(_ *cluster.Inventory, g *cluster.Guest) { g.Config.Raw["mp0"] = "/srv,mp=/srv" }, "has mp0, which is no volume of a storage", "", "template: {vmid: VMID}"},

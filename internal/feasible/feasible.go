@@ -111,6 +111,7 @@ type Remedy struct {
 	Text     string       // a line of the spec with a placeholder, where no value is known
 	Commands []string
 	Once     bool // another VM may have some of the commands, and they run once
+	Converts int  // the VMID of the guest that the commands make a template, for good
 }
 
 // A creation is a VM that is about to be created, or updated, while it is checked.

@@ -39,13 +39,8 @@ func (c *creation) templates() {
 	case g == nil:
 		c.add(fmt.Sprintf("its template %d does not exist", t.VMID), nil, other)
 	case g.Kind == guest.VM && !g.Template:
-		other.What = "or write another one into SPEC"
-		c.add(fmt.Sprintf("its template %d is a VM, and not a template yet", t.VMID), []string{g.Brief()},
-			Remedy{
-				What:     "when it is complete, shut it down and make it a template",
-				Commands: []string{pve.Pvesh("create", g.Path("template"))},
-				Once:     true,
-			}, other)
+		other.What = "write another one into SPEC"
+		c.add(fmt.Sprintf("its template %d is a VM, and not a template yet", t.VMID), []string{g.Brief()}, other, convert(g))
 	case g.Kind != guest.VM:
 		c.add(fmt.Sprintf("its template %d is not a VM template", t.VMID), []string{g.Brief()}, other)
 	case t.Node != "" && g.Node != t.Node:
@@ -61,6 +56,22 @@ func (c *creation) templates() {
 			c.write("or write it into SPEC", guest.Template, value))
 	default:
 		c.template = g
+	}
+}
+
+// convert is the remedy that makes a guest a template. The VMID may be a wrong one, and nothing
+// makes a template a guest again, so it is never the first remedy. A guest that is on is shut
+// down by whoever knows what it is.
+func convert(g *cluster.Guest) Remedy {
+	if g.Status != "stopped" || g.Lock != "" {
+		what := fmt.Sprintf("or, if %d is the right one, complete it and shut it down, then run preflight again", g.VMID)
+		return Remedy{What: what, Converts: g.VMID}
+	}
+	return Remedy{
+		What:     fmt.Sprintf("or, if %d is the right one and is complete, make it a template, which cannot be undone", g.VMID),
+		Commands: []string{pve.Pvesh("create", g.Path("template"))},
+		Once:     true,
+		Converts: g.VMID,
 	}
 }
 

@@ -218,7 +218,7 @@ func (p *planJudge) replaces(c *tf.ResourceChange) {
 		// The rebuild has looked before it asked and shut the guest down. Since then, minutes may have passed: what the
 		// creation needs may be gone or locked by now, and after the destroy, so would be the VM.
 		v := p.spec(c)
-		if doubt := doubtOf(p.in.Inventory, v, p.entries[c.Key]); doubt != nil {
+		if doubt := p.in.doubtOf(v, p.entries[c.Key]); doubt != nil {
 			doubt.refuse(p.add(c), v, p.lock.Spec)
 		}
 		return

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
+	"stackgen/schema"
 )
 
 // A VM is `cannot-create` if its creation or its next update would fail, because something that it
@@ -28,8 +30,43 @@ func (s *subject) cannotCreate() { s.obstacles(s.lacks()) }
 
 // lacks is what makes the creation of the VM fail, or a template one too many.
 func (s *subject) lacks() []feasible.Obstacle {
-	obstacles, _ := feasible.Creation(s.Inventory, s.match.VM, s.entry)
+	obstacles, _ := s.creation(s.match.VM, s.entry)
 	return append(obstacles, s.needless()...)
+}
+
+// creation is what makes the creation of a guest fail, and what is not known about it. Where a guest
+// of the project is named as the template, its conversion is no way out.
+func (in *Input) creation(v *schema.VM, e *lock.VM) ([]feasible.Obstacle, []feasible.Unknown) {
+	obstacles, unknown := feasible.Creation(in.Inventory, v, e)
+	for i := range obstacles {
+		o := &obstacles[i]
+		o.Remedies = slices.DeleteFunc(o.Remedies, func(r feasible.Remedy) bool {
+			name := in.named(r.Converts)
+			if name != "" {
+				o.Evidence = append(o.Evidence, fmt.Sprintf("VMID %d is of %s", r.Converts, name))
+			}
+			return name != ""
+		})
+	}
+	return obstacles, unknown
+}
+
+// named is the guest of the project that has a VMID in the lock or in a spec, or "".
+func (in *Input) named(vmid int) string {
+	if vmid == 0 {
+		return ""
+	}
+	for _, s := range in.Lock.Stacks {
+		if i := slices.IndexFunc(s.Value.VMs, func(e lock.Entry[lock.VM]) bool { return e.Value.VMID == vmid }); i >= 0 {
+			return s.Key + "/" + s.Value.VMs[i].Key
+		}
+	}
+	for _, s := range in.Project.Stacks {
+		if i := slices.IndexFunc(s.VMs, func(v *schema.VM) bool { return v.VMID == vmid }); i >= 0 {
+			return s.Name + "/" + s.VMs[i].Key
+		}
+	}
+	return ""
 }
 
 // cannotUpdate is a VM that exists, and an update of it would fail.

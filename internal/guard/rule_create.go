@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
-	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/shell"
@@ -19,7 +18,7 @@ func (s *subject) create() {
 		why = finding.Why("rebuild-begun")
 	}
 	s.Is(finding.Create, why).Because("VMID %d and name %s", s.VMID, s.Name)
-	_, unknown := feasible.Creation(s.Inventory, s.match.VM, s.entry)
+	_, unknown := s.creation(s.match.VM, s.entry)
 	for _, u := range unknown {
 		s.Because("%s", u.Reason)
 	}

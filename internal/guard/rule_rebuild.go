@@ -199,7 +199,7 @@ func (r *rebuilder) allows(g *cluster.Guest, state *tf.Resource) bool {
 // canCreate reports whether the creation is known to succeed which follows on the destroy. Otherwise the finding says
 // what is in the way, or not known.
 func (r *rebuilder) canCreate() bool {
-	doubt := doubtOf(r.Inventory, r.vm, r.entry)
+	doubt := r.doubtOf(r.vm, r.entry)
 	if doubt != nil {
 		doubt.refuse(r.f, r.vm, r.spec)
 	}
@@ -214,12 +214,12 @@ type doubt struct {
 }
 
 // doubtOf is what is in the way of a creation of a VM that exists, or not known about it. Nothing is nil.
-func doubtOf(inv *cluster.Inventory, v *schema.VM, e *lock.VM) *doubt {
+func (in *Input) doubtOf(v *schema.VM, e *lock.VM) *doubt {
 	if v == nil || e == nil {
 		return nil
 	}
-	d := &doubt{template: templateHold(inv, e)}
-	d.obstacles, d.unknown = feasible.Creation(inv, v, e)
+	d := &doubt{template: templateHold(in.Inventory, e)}
+	d.obstacles, d.unknown = in.creation(v, e)
 	if len(d.obstacles)+len(d.unknown) == 0 && d.template == nil {
 		return nil
 	}
