@@ -135,11 +135,11 @@ func otherVM(v *schema.VM, stack, key string, reason finding.Reason, was, is Ide
 		if is.VMID != 0 {
 			f.Because("VMID %d before, %d now", was.VMID, is.VMID)
 		}
-		f.Next("restore the lock", "git checkout -- "+lock.File)
+		f.Next("restore the lock", lock.Restore)
 		f.Next("or, if it is lost, write into "+spec+" which VMID it has", line)
 	case !slices.Equal(was.MACs, is.MACs):
 		f.Because("MAC addresses %q before, %q now", was.MACs, is.MACs)
-		f.Next("restore the lock", "git checkout -- "+lock.File)
+		f.Next("restore the lock", lock.Restore)
 		var lines []string
 		for i, mac := range was.MACs {
 			lines = append(lines, fmt.Sprintf("mac: %s  # networks of %s, entry %d", cmp.Or(mac, schema.AutoMAC), key, i+1))

@@ -56,7 +56,7 @@ func (j *judge) lockLost(at *place) bool {
 	f.Is(finding.Unrendered, finding.Why("lock-lost", lock.File))
 	vms := j.State.Guests(at.Name)
 	f.Because("guests in its state: %d", len(vms))
-	f.Next("restore the lock", "git checkout -- "+lock.File)
+	f.Next("restore the lock", lock.Restore)
 	render := []string{"stackgen render"}
 	if projectOf(j.State, at.Name) != "" { // the new lock has another id
 		render = append(render, newState(at.Name))

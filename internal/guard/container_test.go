@@ -95,7 +95,7 @@ func containerCases() []ruleCase {
 			s.guest().Config.MACs = []string{ctMAC, "BC:24:11:00:00:02"}
 			s.entry.MACs = []string{"BC:24:11:00:00:03"}
 			s.entry.Fingerprint = &lock.Fingerprint{MACs: []string{ctMAC}}
-		}, "git checkout"},
+		}, "git stash push"},
 		{"conflict: in the state of another VM", both, func(s *scene) {
 			unit := s.State[tf.VMUnit("lab")]
 			unit.Resources = []tf.Resource{inState("web1", 110)}

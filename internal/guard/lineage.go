@@ -30,7 +30,7 @@ func (j *judge) otherState(at *place) {
 		f.Is(finding.OtherState,
 			finding.Why("other-project"))
 		f.Because("the id of the project is %s in the lock, and %s in the state", j.Lock.Project, foreign)
-		f.Next("restore the lock of this project", "git checkout -- "+lock.File)
+		f.Next("restore the lock of this project", lock.Restore)
 		f.Next("or, if this state was taken over from that project, record it", newState(at.Name))
 		return
 	}

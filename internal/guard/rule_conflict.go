@@ -412,6 +412,6 @@ func (s *subject) conflictLock() {
 	s.Is(finding.Conflict,
 		finding.Why("macs-differ"))
 	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(has, " ")).Because("%s", Describe(s.guest))
-	s.Next("restore the lock", "git checkout -- "+lock.File)
+	s.Next("restore the lock", lock.Restore)
 	s.Next("or, to keep the MACs of the "+s.Word()+" without it, write into "+s.at.Spec, lines...)
 }

@@ -31,7 +31,7 @@ func conflictCases() []ruleCase {
 		}, "stackgen adopt lab/web1=300"},
 		{"conflict: other MACs in the lock", both, func(s *scene) {
 			s.entry.MACs, s.state().MACs, s.guest().Config.MACs = []string{other}, []string{mac}, []string{mac}
-		}, "git checkout -- stackgen.lock.yaml"},
+		}, "git stash push -- stackgen.lock.yaml"},
 	}
 }
 

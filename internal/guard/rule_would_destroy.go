@@ -90,7 +90,7 @@ func (s *subject) destroyOtherVMID() {
 	decided := s.entry.DecidedMACs()
 	if lost || len(r.MACs) > 0 && len(decided) > 0 && !share(decided, r.MACs) {
 		s.Next("if the lock was lost and created again, or a merge dropped the line of this "+s.Word()+", restore it",
-			"git checkout -- "+lock.File)
+			lock.Restore)
 	}
 	if lost {
 		s.Next(fmt.Sprintf("or, if %s %d is the right one, write into %s", s.Word(), r.VMID, s.at.Spec), s.line(fmt.Sprintf("vmid: %d", r.VMID)))

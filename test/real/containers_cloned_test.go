@@ -191,7 +191,7 @@ func TestContainersClonedLeft(t *testing.T) {
 	p.deployed(3, "preflight live", "blocked busy live/a", "stackgen apply specs/live.yaml", "pvesh delete /nodes/pve1/lxc/300")
 	lock := p.read("stackgen.lock.yaml")
 	p.remove("stackgen.lock.yaml")
-	p.deployed(3, "apply --yes", "git checkout -- stackgen.lock.yaml")
+	p.deployed(3, "apply --yes", "git stash push -- stackgen.lock.yaml")
 	p.write("stackgen.lock.yaml", lock)
 	p.deployed(0, "destroy --yes", "container 300 on pve1, was never completed")
 	if is := stateOf(sim).guests; is[300].config["net0"] != left[300].config["net0"] || is[301].kind+is[302].kind != "" {
