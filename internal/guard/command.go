@@ -87,7 +87,7 @@ func (c Command) Misled() (*finding.Finding, error) {
 		return c.misled("TF_WORKSPACE names workspace "+named+other, "remove it", "unset TF_WORKSPACE"), nil
 	case named == "" && c.Workspace != "" && c.Workspace != "default":
 		return c.misled("workspace "+c.Workspace+" is selected"+other, "select the default workspace",
-			lock.InUnit(c.Unit.Stack, c.Unit.Unit, "terragrunt workspace select default")), nil
+			lock.InUnit(c.Unit.Stack, c.Unit.Unit, "terragrunt run -- workspace select default")), nil
 	case c.Backend != "":
 		f := c.misled("the unit was initialized with another backend than the one that was read", "initialize the units again", c.initialize())
 		return f.Because("%s", c.Backend), nil

@@ -88,6 +88,11 @@ func TestMisled(t *testing.T) {
 			t.Errorf("%+v: %+v", c, f)
 		}
 	}
+	c := command("apply", nil) // terragrunt itself has no command workspace
+	c.Workspace = "dev"
+	if f, err := c.Misled(); err != nil || !strings.Contains(f.Steps[0].Lines[0].String(), "terragrunt run -- workspace select default") {
+		t.Errorf("%+v, %v", f, err)
+	}
 	if _, err := command("apply", map[string]string{"TF_CLI_ARGS": "-var 'a"}).Misled(); err == nil {
 		t.Error("an open quote is no error")
 	}
