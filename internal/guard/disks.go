@@ -33,7 +33,7 @@ func (k *keeper) detached(updates []effect.Update, begun bool) []finding.Step {
 	again := append([]finding.Line{k.remove}, finding.Lines("stackgen import-blocks")...)
 	switch unadded := slices.Contains(harmsOf(updates), effect.Unadded); {
 	case unadded && begun:
-		return f.Next("let an apply complete the VM: it imports it again", "stackgen apply").Steps
+		return f.Next("let an apply complete the VM: it imports it again", "stackgen apply "+shell.Path(k.spec)).Steps
 	case unadded:
 		f.Add(finding.Step{What: "remove the VM from the state and import it again, so that the next apply adds the disk", Lines: again})
 	}
