@@ -117,7 +117,7 @@ func (s *subject) ambiguousContainer() {
 	}
 	s.Next("inspect each", looks...)
 	s.Add(finding.Step{What: what, Lines: lines})
-	s.Next("or, if it is none of them, give the container another name in "+s.at.Spec, s.line("name: ANOTHER-NAME"))
+	s.Next("or, if it is none of them, give the container another name in "+s.at.Spec, s.line("name: ANOTHER_NAME"))
 }
 
 // containerRestored reports whether the state has the container, and only under another VMID a container

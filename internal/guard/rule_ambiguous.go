@@ -49,5 +49,5 @@ func (s *subject) ambiguous() {
 	}
 	s.Next("inspect each", looks...)
 	s.Next("then write the line of the right one into "+s.at.Spec+", or run `stackgen adopt KEY=VMID`", lines...)
-	s.Next("or, if it is none of them, give the VM another name in "+s.at.Spec, s.line("name: ANOTHER-NAME"))
+	s.Next("or, if it is none of them, give the VM another name in "+s.at.Spec, s.line("name: ANOTHER_NAME"))
 }

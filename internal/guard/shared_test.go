@@ -26,7 +26,7 @@ func TestShareLines(t *testing.T) {
 		{"one less", schema.KindStack, "restart: true", []*schema.Node{entry, entry, entry}, true, "restart: true  # vms.a"},
 		{"one says it", schema.KindStack, "restart: true", []*schema.Node{entry, entry, says}, false, "restart: true  # vms.a"},
 		{"two", schema.KindStack, "restart: true", []*schema.Node{entry, entry}, false, "restart: true  # vms.a"},
-		{"names", schema.KindStack, "name: ANOTHER-NAME", []*schema.Node{entry, entry, entry}, false, "name: ANOTHER-NAME  # vms.a"},
+		{"names", schema.KindStack, "name: ANOTHER_NAME", []*schema.Node{entry, entry, entry}, false, "name: ANOTHER_NAME  # vms.a"},
 	} {
 		s := &schema.Stack{Name: "lab", Kind: c.kind}
 		var found []finding.Finding

@@ -125,7 +125,7 @@ func (r *Reading) addresses(f *schema.Field, password bool) {
 	if password && r.raw["ciuser"] == "" && r.raw["sshkeys"] == "" {
 		r.refuse(f.Key, "a cloud-init password",
 			"a spec has no passwords, and no account without a user or a key: set the user to the one of the image",
-			r.Set("--ciuser USER"))
+			r.Set("--ciuser <USER>"))
 	}
 }
 

@@ -50,7 +50,8 @@ func (r *Reading) doubt(config, reason string) {
 func (r *Reading) secrets() {
 	for _, key := range slices.SortedFunc(maps.Keys(r.raw), natural.Compare) {
 		if hidden(r.raw[key]) {
-			r.refuse(key, key, "its text looks like a secret, which a spec must not contain", r.Set("--"+key, "NEW-TEXT"))
+			// A shell refuses the placeholder, which Proxmox VE would take for the text.
+			r.refuse(key, key, "its text looks like a secret, which a spec must not contain", r.Set("--"+key, "<NEW-TEXT>"))
 		}
 	}
 }

@@ -209,11 +209,11 @@ func rename(of *yaml.Node, key, to string) {
 // state replace these.
 var wayPlaceholders = map[string]string{
 	"NEW-KEY": "fresh", "BRIDGE": "vmbr0", "BACKUP": "/var/lib/vz/dump/backup.vma.zst", "KEYFILE": "/etc/ddns.key",
-	"ANOTHER-NAME": "live-another", "NEW-TEXT": "text", "USER": "debian", "...": "clone",
+	"ANOTHER_NAME": "live-another", "<NEW-TEXT>": "text", "<USER>": "debian", "...": "clone",
 }
 
 // placeholder is a word in capitals that is no part of a variable, an option or a name.
-var placeholder = regexp.MustCompile(`(?:^|[\s:,\[{=/])(\.\.\.|[A-Z][A-Z]+(?:-[A-Z]+)*|N)(?:$|[\s,\]}])`)
+var placeholder = regexp.MustCompile(`(?:^|[\s:,\[{=/])(\.\.\.|<?[A-Z][A-Z]+(?:[-_][A-Z]+)*>?|N)(?:$|[\s,\]}])`)
 
 var macAddress = regexp.MustCompile(`(?:[0-9A-F]{2}:){5}[0-9A-F]{2}`)
 
