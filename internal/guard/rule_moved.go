@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,8 +75,10 @@ func (s *subject) leaveThere() {
 // ignoreNode is the step after which it does not matter where the VM is.
 func (s *subject) ignoreNode() {
 	ignored := slices.DeleteFunc(slices.Clone(s.profile.IgnoreChanges), schema.IsAlwaysIgnored)
-	s.Next("or let the profile ignore node_name, as the built-in ones do: in "+s.at.Spec,
-		fmt.Sprintf("profiles: {%s: {ignore_changes: [%s]}}", s.profile.Name, strings.Join(append([]string{"node_name"}, ignored...), ", ")))
+	file := cmp.Or(s.profile.File, s.at.Spec) // a profile is of the whole project, and may be in another file
+	// Its other keys stay: without prevent_destroy, an apply may destroy what the profile protects.
+	s.Next("or let the profile ignore node_name, as the built-in ones do: write into "+file,
+		fmt.Sprintf("ignore_changes: [%s]  # profiles.%s", strings.Join(append([]string{"node_name"}, ignored...), ", "), s.profile.Name))
 }
 
 // migrateLine is the command that migrates a VM as an apply does.
