@@ -82,5 +82,9 @@ func (c *creation) bridgesOf(g *cluster.Guest, n *cluster.Node) {
 func createBridge(node, bridge string) Remedy {
 	path := "/nodes/" + node + "/network"
 	command := pve.Pvesh("create", path, "--iface "+shell.Word(bridge), "--type bridge", "--autostart 1") + " && " + pve.Pvesh("set", path)
-	return Remedy{What: "or create it on the node, then run preflight again", Commands: []string{command}}
+	return Remedy{
+		What: "or, if it is no virtual network of SDN, create a bridge without a port on the node, as root, which also applies " +
+			"the other changes of its network configuration (it runs `ifreload -a`); then run preflight again",
+		Commands: []string{command},
+	}
 }

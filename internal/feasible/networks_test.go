@@ -1,6 +1,7 @@
 package feasible
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,5 +41,24 @@ func TestInactiveBridge(t *testing.T) {
 	s := stack(t, "vms: {web: {clone: full, networks: [{bridge: vmbr9}]}}")
 	if got := ways(Update(inv, s.VMs[0], entry, &vm, nil)); got != "" {
 		t.Errorf("an update of a VM that has the bridge: %q", got)
+	}
+}
+
+// TestMissingBridge: the line that creates a bridge says what else it applies, and that it may be a network of SDN.
+func TestMissingBridge(t *testing.T) {
+	inv := &cluster.Inventory{Nodes: []cluster.Node{{Name: "pve1", Online: true, Networks: []cluster.Network{{Name: "vmbr0", Type: "bridge"}}}}}
+	inv.Guests = []cluster.Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &cluster.Config{Raw: map[string]string{}}}}
+	entry := &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}
+	inv.Access = &cluster.Access{Rights: cluster.Rights{cluster.ZonesPath: {cluster.SDNAudit: true, cluster.SDNUse: true}}}
+	found, _ := Creation(inv, stack(t, "vms: {web: {clone: full, networks: [{bridge: vmbr7}]}}").VMs[0], entry)
+	found = slices.DeleteFunc(found, func(o Obstacle) bool { return o.Check != NetworkCheck })
+	if len(found) != 1 {
+		t.Fatalf("found %+v", found)
+	}
+	r := found[0].Remedies[len(found[0].Remedies)-1]
+	for _, part := range []string{"SDN", "without a port", "other changes"} {
+		if !strings.Contains(r.What, part) || !strings.Contains(strings.Join(r.Commands, ""), "--iface vmbr7") {
+			t.Errorf("it does not say %q: %+v", part, r)
+		}
 	}
 }
