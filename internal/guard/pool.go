@@ -33,7 +33,7 @@ func (j *judge) pools(at *place) {
 		f.Is(finding.CannotCreate, finding.Why("pool-missing"))
 		what := "create it by hand"
 		if at.Pool != nil && at.Pool.ID == id { // a stack has one pool
-			f.Next("create it with the stack: write into "+at.Spec, "pool: {id: "+id+", create: true}")
+			f.Next("create it with the stack: write into "+at.Spec, "pool: {id: "+finding.Key(id)+", create: true}")
 			what = "or " + what
 		}
 		f.Next(what, pve.Pvesh("create", "/pools", "--poolid "+shell.Word(id)))
@@ -105,7 +105,7 @@ func (j *judge) retiredPool(at *place, r tf.Resource) {
 
 // takeOut is the line that takes VMs out of a pool, on any node.
 func takeOut(pool string, vmids []string) string {
-	return pve.Pvesh("set", "/pools/"+pool, "--vms "+strings.Join(vmids, ","), "--delete 1")
+	return pve.SetPool(pool, "--vms "+strings.Join(vmids, ","), "--delete 1")
 }
 
 // poolAddress is the address of a pool in the state of its unit.
@@ -195,7 +195,7 @@ func (j *judge) foreignPool(f *finding.Finding, at *place, p *cluster.Pool) {
 	}
 	j.describeMembers(f, strangers)
 	f.Add(finding.Step{What: "if it belongs to somebody else, use it without managing it: write into " + at.Spec, Lines: []finding.Line{
-		{Text: "pool: {id: " + p.ID + ", create: false}"}, finding.Entries("forgotten", lock.UnitPool), {Text: "stackgen render"},
+		{Text: "pool: {id: " + finding.Key(p.ID) + ", create: false}"}, lock.Entries("forgotten", at.Forgotten, lock.UnitPool), {Text: "stackgen render"},
 	}})
 	f.Next("or, if this stack made it and its state is lost, import it, then run preflight again",
 		lock.InUnit(at.Name, lock.UnitPool, "terragrunt run -- import "+shell.Quote(poolAddress(p.ID))+" "+shell.Word(p.ID)))

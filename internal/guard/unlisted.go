@@ -94,7 +94,7 @@ func (j *judge) unlistedPool(at *place, unit string, r tf.Resource) {
 	f.Resource = r.Address
 	f.Is(finding.WouldDestroy, finding.Why("unlisted-pool"))
 	f.Because("in state as %s", r.Address)
-	f.Next("to keep it, restore it in "+at.Spec, "pool: {id: "+r.Key+", create: true}")
+	f.Next("to keep it, restore it in "+at.Spec, "pool: {id: "+finding.Key(r.Key)+", create: true}")
 	f.Add(finding.DoAll(stopManaging, lock.StateRemove(at.Name, unit, r.Address)))
 }
 

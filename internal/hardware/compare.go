@@ -98,7 +98,7 @@ func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Diff
 		d.Also = r.driveLine(v, was.Items[0])
 	}
 	if f.Key == guest.Pool && d.Line == "" {
-		d.Commands = []string{pve.Pvesh("set", "/pools/"+is.Str(), fmt.Sprintf("--vms %d", r.vmid))}
+		d.Commands = []string{pve.SetPool(is.Str(), fmt.Sprintf("--vms %d", r.vmid))}
 	}
 	return d, true
 }

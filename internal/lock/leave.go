@@ -75,14 +75,19 @@ func (d *stackDecider) noteLeaving(forgotten, dropped Ordered[VM]) {
 	}
 }
 
-// entries is a line of the spec such as `retired: [web01, web02]`, with the keys
+// Entries is a line of the spec such as `retired: [web01, web02]`, with the keys
 // that the spec has there already.
-func entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
+func Entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
 	var all []string
 	for _, w := range ways {
 		all = append(all, w.Name)
 	}
-	return finding.Entries(list, append(all, keys...)...)
+	for _, key := range keys {
+		if !slices.Contains(all, key) {
+			all = append(all, key)
+		}
+	}
+	return finding.Entries(list, all...)
 }
 
 // refuseRemoval refuses to drop VMs that the spec no longer has. The lines of one
@@ -96,9 +101,9 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			order = ", records first"
 		}
 		retire := finding.DoAll("to destroy"+order+": add to "+spec+", then render and apply",
-			entries("retired", d.stack.Retired, e.Key), "stackgen render", ApplyStack(d.stack.Name))
+			Entries("retired", d.stack.Retired, e.Key), "stackgen render", ApplyStack(d.stack.Name))
 		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render",
-			entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
+			Entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
 		reason, steps := finding.Why("removed-from-spec", spec), []finding.Step{retire, forget}
 		member := e.Value.member()
@@ -123,7 +128,7 @@ func (d *stackDecider) refuseUnseen(of finding.Type, key string, why finding.Cod
 	spec := d.lock.Spec
 	return d.refuse(finding.Removed, of, key, finding.Why(why, spec),
 		finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
-		finding.DoAll("otherwise add to "+spec+" again, then render and apply", entries("retired", d.stack.Retired, key),
+		finding.DoAll("otherwise add to "+spec+" again, then render and apply", Entries("retired", d.stack.Retired, key),
 			"stackgen render", ApplyStack(d.stack.Name), "stackgen resolve"))
 }
 
@@ -170,7 +175,7 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 				fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)))
 		}
 		steps = append(steps, finding.DoAll(fmt.Sprintf("or, for a new %s, give it a new key in %s and retire this one", v.Kind.Name(), spec),
-			entries("retired", d.stack.Retired, v.Key), "stackgen render"))
+			Entries("retired", d.stack.Retired, v.Key), "stackgen render"))
 		d.refuse(finding.OtherVM, finding.VM, v.Key, finding.Why("vmid-differs"), steps...).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}

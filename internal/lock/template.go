@@ -213,7 +213,7 @@ func (d *decider) removable() {
 		releases = slices.DeleteFunc(releases, func(r string) bool { return used[r] })
 		if len(releases) > 0 {
 			d.note("%s: no VM of the lock is made from these releases: %s. To remove them, add to %s: %s",
-				s.Name, strings.Join(releases, ", "), d.options.Specs[s.Name], entries("retired", s.Retired, releases...).String())
+				s.Name, strings.Join(releases, ", "), d.options.Specs[s.Name], Entries("retired", s.Retired, releases...).String())
 		}
 	}
 }

@@ -3,13 +3,11 @@ package lock
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
-	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -110,9 +108,9 @@ func (d *stackDecider) pool(create bool) {
 		spec := d.lock.Spec
 		d.refuse(finding.OtherPool, finding.Pool, was.Pool,
 			finding.Why("other-pool", spec, d.stack.Pool.ID),
-			finding.Do("restore in "+spec, "pool: {id: "+was.Pool+", create: true}"),
+			finding.Do("restore in "+spec, "pool: {id: "+finding.Key(was.Pool)+", create: true}"),
 			finding.Step{What: "or let the guests join a pool that exists, then destroy this one: in " + spec,
-				Lines: append(finding.Lines("pool: {id: "+d.stack.Pool.ID+"}"), entries("retired", d.stack.Retired, UnitPool))})
+				Lines: append(finding.Lines("pool: {id: "+finding.Key(d.stack.Pool.ID)+"}"), Entries("retired", d.stack.Retired, UnitPool))})
 	}
 	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
 	if !create && inside && d.retired[UnitPool] {
@@ -157,41 +155,31 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 func (d *stackDecider) unitGone(unit string) {
 	spec := d.lock.Spec
 	what := "destroy its resources: add to " + spec + ", then render and apply"
-	lines := []string{"stackgen render"}
-	if empty := d.emptyPool(); empty != "" { // the same for all units, whose lines a report joins
-		what = "destroy its resources: add to " + spec + ", then render, take the guests out of the pool, and apply"
-		lines = append(lines, empty)
+	lines := []string{"stackgen render", ApplyStack(d.stack.Name)}
+	if d.leavesGuests() { // the same for all units, whose lines a report joins
+		what = "destroy its resources: add to " + spec + ", then render and run preflight, which prints how to take the guests out of the pool"
+		lines = lines[:1]
 	}
 	d.refuse(finding.Removed, finding.Unit, unit,
 		finding.Why("unit-unwanted", spec),
-		finding.DoAll(what, entries("retired", d.stack.Retired, unit), append(lines, ApplyStack(d.stack.Name))...),
+		finding.DoAll(what, Entries("retired", d.stack.Retired, unit), lines...),
 		finding.DoAll("or stop managing its resources: add to "+spec+", then render",
-			entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),
+			Entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),
 		finding.Do("or restore what asked for it in "+spec))
 }
 
-// emptyPool is the line that takes the VMs of the stack out of its pool, if the spec has
-// it no more, except for VMs that an apply destroys or moves into another pool. Proxmox
-// VE deletes only an empty pool, and the provider does not remove VMs from it. It is empty if
-// no VM stays.
-func (d *stackDecider) emptyPool() string {
+// leavesGuests reports whether VMs of the stack may stay in its pool, which the spec has no more: those that an apply
+// neither destroys nor moves into another pool. Proxmox VE deletes only an empty pool, the provider does not remove VMs
+// from it, and which guests are in it only the cluster says.
+func (d *stackDecider) leavesGuests() bool {
 	was := d.lock.Units.Get(UnitPool)
 	if was == nil || was.Pool == "" || was.Status != Live || d.stack.Pool != nil && d.stack.Pool.Create ||
 		d.retired[UnitPool] || d.forgotten[UnitPool] {
-		return ""
+		return false
 	}
 	leaves := map[string]bool{}
 	for _, v := range d.stack.VMs {
 		leaves[v.Key] = v.PoolID != "" && v.PoolID != was.Pool
 	}
-	var stay []string
-	for _, e := range d.lock.VMs {
-		if e.Value.Status != Retired && !leaves[e.Key] {
-			stay = append(stay, strconv.Itoa(e.Value.VMID))
-		}
-	}
-	if len(stay) == 0 {
-		return ""
-	}
-	return pve.Pvesh("set", "/pools/"+was.Pool, "--vms "+strings.Join(stay, ","), "--delete 1")
+	return slices.ContainsFunc(d.lock.VMs, func(e Entry[VM]) bool { return e.Value.Status != Retired && !leaves[e.Key] })
 }
