@@ -260,7 +260,7 @@ func (r *run) byHand(stack string, keys []string, l *leaving) string {
 	out := ""
 	for _, at := range places {
 		text, entries := guard.Leaves(vmsOf(r.p, stack), first[at], keys, r.p.Specs[stack])
-		lines := slices.Concat(entries, []string{finding.Entries("retired", by[at]...).String()})
+		lines := slices.Concat(entries, []string{lock.Entries("retired", retiredIn(r.p, stack), by[at]...).String()})
 		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[at], ", "), text, strings.Join(lines, "\n  "))
 	}
 	return out + "  stackgen render\n"

@@ -117,6 +117,16 @@ func specOf(p *project.Project, stack, key string) *schema.VM {
 	return nil
 }
 
+// retiredIn is what the spec of a stack has in `retired`.
+func retiredIn(p *project.Project, stack string) []schema.ListItem {
+	for _, s := range p.Stacks.Stacks {
+		if s.Name == stack {
+			return s.Retired
+		}
+	}
+	return nil
+}
+
 // vmsOf are the VMs in the spec of a stack.
 func vmsOf(p *project.Project, stack string) []*schema.VM {
 	for _, s := range p.Stacks.Stacks {

@@ -164,7 +164,7 @@ func (p *planJudge) retire(what string, c *tf.ResourceChange) finding.Step {
 	if c.Type == guest.PoolResource {
 		key = p.unit.Unit
 	}
-	return finding.DoAll(what+": write into "+p.lock.Spec, finding.Entries("retired", key), "stackgen render")
+	return finding.DoAll(what+": write into "+p.lock.Spec, lock.Entries("retired", p.in.stack(p.unit.Stack).Retired, key), "stackgen render")
 }
 
 // deposed is an object that an interrupted replacement left in the state, beside
@@ -261,7 +261,7 @@ func (p *planJudge) forgets(c *tf.ResourceChange) {
 		return
 	}
 	f := p.add(c).Is(finding.WouldDestroy, finding.Why("plan-forgets")).Because("%s", c.Address)
-	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, finding.Entries("forgotten", c.Key)))
+	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, lock.Entries("forgotten", p.in.stack(p.unit.Stack).Forgotten, c.Key)))
 	f.Next("or delete the removed block that asks for it")
 }
 

@@ -46,6 +46,16 @@ func Later(in Input, stack string) map[string][]string {
 	return out
 }
 
+// stack is a stack as its spec has it. It is empty if only the lock has it.
+func (in *Input) stack(name string) *schema.Stack {
+	for _, s := range in.Project.Stacks {
+		if s.Name == name {
+			return s
+		}
+	}
+	return &schema.Stack{}
+}
+
 // spec is a VM of a stack in its spec, or nil.
 func (in *Input) spec(stack, key string) *schema.VM {
 	for _, s := range in.Project.Stacks {

@@ -195,7 +195,9 @@ func (j *judge) foreignPool(f *finding.Finding, at *place, p *cluster.Pool) {
 	}
 	j.describeMembers(f, strangers)
 	f.Add(finding.Step{What: "if it belongs to somebody else, use it without managing it: write into " + at.Spec, Lines: []finding.Line{
-		{Text: "pool: {id: " + finding.Key(p.ID) + ", create: false}"}, lock.Entries("forgotten", at.Forgotten, lock.UnitPool), {Text: "stackgen render"},
+		{Text: "pool: {id: " + finding.Key(p.ID) + ", create: false}"},
+		lock.Entries("forgotten", at.Forgotten, lock.UnitPool),
+		{Text: "stackgen render"},
 	}})
 	f.Next("or, if this stack made it and its state is lost, import it, then run preflight again",
 		lock.InUnit(at.Name, lock.UnitPool, "terragrunt run -- import "+shell.Quote(poolAddress(p.ID))+" "+shell.Word(p.ID)))

@@ -210,7 +210,7 @@ func (s *subject) anotherVM() {
 			key += " with a template instead of `adopt`"
 		}
 		what += "give yours " + key + " in " + s.at.Spec + ", for another VMID, and forget the old key"
-		lines = append(lines, finding.Entries("forgotten", s.Key), finding.Line{Text: "stackgen render"})
+		lines = append(lines, lock.Entries("forgotten", s.at.Forgotten, s.Key), finding.Line{Text: "stackgen render"})
 	}
 	if len(lines) > 0 {
 		s.Add(finding.Step{What: strings.TrimSuffix(what, ", "), Lines: lines})

@@ -78,7 +78,7 @@ func (s *subject) change(property, spec string) {
 		s.rebuild(fmt.Sprintf("or, for new disks with %s: %s, which lose what is on the old ones, rebuild it", property, spec))
 		what := fmt.Sprintf("or, for a %s with %s: %s, write it under a new key into %s, and retire this one",
 			s.Word(), property, spec, s.at.Spec)
-		s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))
+		s.Add(finding.DoAll(what, lock.Entries("retired", s.at.Retired, s.Key), "stackgen render"))
 	case spec == "true":
 		s.Next("or start it", "stackgen power start "+s.Stack+"/"+s.Key)
 	default:

@@ -9,6 +9,7 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/lock"
 )
 
 // A VM is `gone` if the state has it and the cluster does not, or if it exists under another VMID.
@@ -116,7 +117,7 @@ func sharing(c cluster.Copy) string {
 // retire is the step that removes VMs, the subject among them, from where its spec has them, and retires them.
 func (s *subject) retire(what string, keys ...string) finding.Step {
 	place, entries := Leaves(s.at.VMs, s.match.VM, keys, s.at.Spec)
-	step := finding.DoAll(what+place, finding.Entries("retired", keys...), "stackgen render")
+	step := finding.DoAll(what+place, lock.Entries("retired", s.at.Retired, keys...), "stackgen render")
 	step.Lines = slices.Concat(finding.Lines(entries...), step.Lines)
 	return step
 }

@@ -41,7 +41,7 @@ func (s *subject) oldTemplate() {
 	s.Next("to say what it is, write into "+s.at.Spec, s.line(is))
 	s.rebuild(fmt.Sprintf("or, for new disks from template %d, which lose what is on the old ones, rebuild it", to.VMID))
 	what := fmt.Sprintf("or, for a VM from template %d, write it under a new key into %s, and retire this one", to.VMID, s.at.Spec)
-	s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))
+	s.Add(finding.DoAll(what, lock.Entries("retired", s.at.Retired, s.Key), "stackgen render"))
 }
 
 // base is the template that the VM is a linked clone of, by the volume that one of its disks is
