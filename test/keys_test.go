@@ -196,6 +196,7 @@ var otherWords = []otherWord{
 	{"internal/feasible/update.go", []string{"TrimPrefix()"}, "entries"},
 	{"internal/deploy/rebuild_keep.go", []string{"Find()"}, "an action"},
 	{"internal/guard/rule_busy.go", []string{"on()"}, "entries"},
+	{"internal/guard/rule_busy.go", []string{"Contains()"}, "locks of a VM"},
 	{"internal/guard/rule_unknown.go", []string{"missingDevice()"}, "entries"},
 	{"internal/guard/rules.go", []string{"{}.name"}, "names of rules"},
 	{"internal/", []string{"Path()"}, "parts of a path in the API"},

@@ -179,8 +179,8 @@ func (p *planJudge) deposed(c *tf.ResourceChange, f *finding.Finding) {
 	switch {
 	case g == nil || g.VMID == f.VMID:
 	case g.Config != nil && slices.ContainsFunc(g.Config.MACs, func(mac string) bool { return contains(left.MACs, mac) }):
-		f.Next("the left object is then in no state: inspect it, and destroy it by hand if you do not need it",
-			append([]string{inspect(g)}, destroyByHand(g)...)...)
+		f.Next("the left object is then in no state: inspect it", inspect(g))
+		holdOn(p.in.Inventory, g).destroy(f, "if you do not need it, destroy it by hand, %s")
 	default:
 		f.Next("the left object is then in no state. Nothing proves that the guest with its VMID is that object: inspect it", inspect(g))
 	}

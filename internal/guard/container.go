@@ -53,7 +53,7 @@ func (s *subject) busyCloned() {
 	s.Is(finding.Busy, finding.Why("cloned-only")).Because("%s", Describe(s.guest))
 	if s.Destroy {
 		s.Severity, s.Case = finding.OK, finding.LeftClone // it is in no state, so nothing that the destroy does meets it
-		s.Next("a destroy leaves it; to destroy it", destroyPart(s.guest)...)
+		s.hold().destroy(s.Finding, "a destroy leaves it; to destroy it, %s")
 		return
 	}
 	c := s.cloneRecord()
@@ -68,11 +68,11 @@ func (s *subject) busyCloned() {
 		s.Case = finding.OpenClone
 		s.Next("let an apply complete it", "stackgen apply "+shell.Path(s.at.Spec))
 	}
-	what := "destroy it, then run preflight again"
+	what := "destroy it, %s, then run preflight again"
 	if len(s.Steps) > 0 {
 		what = "or " + what
 	}
-	s.Next(what, destroyPart(s.guest)...)
+	s.hold().destroy(s.Finding, what)
 }
 
 // cloneRecord is what tells the clone that a run has begun to make, or nil.
@@ -88,7 +88,7 @@ func (s *subject) busyHA() {
 	s.Is(finding.Busy, finding.Why("container-ha", s.guest.HA))
 	s.Because("%s", Describe(s.guest))
 	s.Next("to destroy it, remove it from the HA manager, as root on a node; that does not stop it",
-		fmt.Sprintf("ha-manager remove ct:%d", s.VMID))
+		fmt.Sprintf("ha-manager remove %s:%d", haType(s.guest.Kind), s.VMID))
 }
 
 // namesakes are other containers with the name of the container.

@@ -163,7 +163,7 @@ func containerCases() []ruleCase {
 			stranger(s)
 			clonedAs(s, "mine", "mine")
 			s.guest().Lock, s.guest().Config.Raw["protection"] = "create", "1"
-		}, "pct unlock 110\npvesh set /nodes/pve1/lxc/110/config --protection 0\npvesh delete /nodes/pve1/lxc/110"},
+		}, "pct unlock 110 && pvesh set /nodes/pve1/lxc/110/config --protection 0 && pvesh delete /nodes/pve1/lxc/110"},
 		{"busy: not complete", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "a restore"); s.guest().Lock = "create" }, "/nodes/pve1/lxc/110/config"},
 		{"busy: a clone without its MAC addresses", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "mine"); s.Destroy = true }, "pvesh delete /nodes/pve1/lxc/110"},
 		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { stranger(s); clonedAs(s, "mine", "yours") }, ""},
@@ -230,6 +230,7 @@ func TestContainerRules(t *testing.T) {
 			of.decide()
 			var lines []string
 			for _, step := range of.Steps {
+				checkPlace(t, step)
 				for _, l := range step.Lines {
 					lines = append(lines, l.String())
 				}

@@ -7,6 +7,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
 	"stackgen/internal/pve"
 )
 
@@ -69,33 +70,57 @@ func set(g *cluster.Guest, options string) string {
 	return pve.Pvesh("set", g.Path("config"), options)
 }
 
-// destroyPart are the lines that destroy a part of a clone. It has the protection of its template, which nobody has given it.
-func destroyPart(g *cluster.Guest) []string {
-	lines := destroyByHand(g)
-	if g.Config == nil || !pve.True(g.Config.Raw["protection"]) {
-		return lines
+// destroy adds the step that destroys a guest by hand, as what says, in which %s is who does that. While a task
+// may work on the guest, the steps of that come instead: a destroy would meet a backup or a migration.
+func (h hold) destroy(f *finding.Finding, what string) {
+	if h.mayWork() {
+		h.explain(f)
+		h.release(f)
+		return
 	}
-	off := "--protection 0"
-	if g.Lock != "" && g.Kind != guest.Container {
-		off += " --skiplock 1"
+	if h.guest.Lock != "" && h.guest.Lock != "suspended" {
+		f.Next("no visible task holds its lock. Look for one, as root on a node, and do nothing while it is running", activeTasks(h.guest))
 	}
-	return slices.Insert(lines, len(lines)-1, set(g, off))
+	f.Next(fmt.Sprintf(what, "as root on "+whereDestroyed(h.guest)), destroyLine(h.guest))
 }
 
-// destroyByHand are the lines that destroy a VM, on any node: Proxmox VE does not
-// destroy a running one.
-func destroyByHand(g *cluster.Guest) []string {
-	switch {
-	case g.Lock != "" && g.Kind == guest.Container: // its DELETE has no skiplock; the first line is for its node
-		unlocked := *g
-		unlocked.Lock = ""
-		return append([]string{fmt.Sprintf("pct unlock %d", g.VMID)}, destroyByHand(&unlocked)...)
-	case g.Lock != "":
-		return []string{pve.Pvesh("delete", g.Path(), "--skiplock 1")}
-	case g.Status == "running":
-		return []string{pve.Pvesh("create", g.Path("status", "stop")), pve.Pvesh("delete", g.Path())}
+// whereDestroyed is the node that the line of a destroy is for.
+func whereDestroyed(g *cluster.Guest) string {
+	if g.Lock != "" && g.Kind == guest.Container { // pct is for its own node only
+		return g.Node
 	}
-	return []string{pve.Pvesh("delete", g.Path())}
+	return "a node"
+}
+
+// destroyLine is the line that destroys a guest. Nothing of it runs after what failed. Proxmox VE destroys no guest that
+// is running, protected, or an HA resource, which it also does not stop at once; and a container with a lock, not at all.
+func destroyLine(g *cluster.Guest) string {
+	isContainer := g.Kind == guest.Container
+	var lines, unlocked []string
+	if g.Lock != "" && !isContainer {
+		unlocked = []string{"--skiplock 1"}
+	}
+	if g.HA != "" {
+		lines = append(lines, fmt.Sprintf("ha-manager remove %s:%d", haType(g.Kind), g.VMID))
+	}
+	if g.Lock != "" && isContainer {
+		lines = append(lines, fmt.Sprintf("pct unlock %d", g.VMID))
+	}
+	if on(g.Config, guest.Protection) {
+		lines = append(lines, set(g, strings.Join(append([]string{"--protection 0"}, unlocked...), " ")))
+	}
+	if g.Status == "running" {
+		lines = append(lines, pve.Pvesh("create", g.Path("status", "stop"), unlocked...))
+	}
+	return strings.Join(append(lines, pve.Pvesh("delete", g.Path(), unlocked...)), " && ")
+}
+
+// haType is the type of the HA resource of a guest.
+func haType(kind guest.Kind) string {
+	if kind == guest.Container {
+		return "ct"
+	}
+	return "vm"
 }
 
 // vmsOf are the guests that are VMs.

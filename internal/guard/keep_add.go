@@ -98,10 +98,11 @@ func (k *keeper) former(updates []effect.Update) []finding.Step {
 			remove = append(remove, unusedEntry(k.guest, u.Former))
 		case !slices.Contains(bootDevices(k.guest, k.vm), configuredDisks(k.guest)[had]):
 			from := configuredDisks(k.guest)[had]
-			lines := finding.Lines(set(k.guest, "--delete "+shell.Word(from)), volume)
+			f.Next(fmt.Sprintf("if %s is the disk that %s was, give it that interface yourself, as root on a node", u.Device, from),
+				set(k.guest, "--delete "+shell.Word(from))+" && "+volume)
 			f.Add(finding.Step{
-				What:  fmt.Sprintf("if %s is the disk that %s was, give it that interface yourself, and import the VM again", u.Device, from),
-				Lines: append(lines, k.remove, finding.Line{Text: "stackgen import-blocks"}),
+				What:  fmt.Sprintf("when %s has its volume, import the VM again, in the project", u.Device),
+				Lines: []finding.Line{k.remove, {Text: "stackgen import-blocks"}},
 			})
 		}
 	}

@@ -50,7 +50,7 @@ func (s *subject) clonedInPart() bool { return len(s.lackedDisks()) > 0 }
 
 func (s *subject) harmPartOfClone() {
 	s.Is(finding.WouldHarm, finding.Why("part-of-clone", strings.Join(s.lackedDisks(), ", "))).Because("%s", Describe(s.guest))
-	s.Next("destroy what exists of it, then run preflight again: an apply clones it again", destroyPart(s.guest)...)
+	s.hold().destroy(s.Finding, "destroy what exists of it, %s, then run preflight again: an apply clones it again")
 }
 
 // halfMade reports whether a run from here cloned the VM and did not complete it. The provider

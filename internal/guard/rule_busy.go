@@ -139,6 +139,17 @@ func (h hold) refuse(f *finding.Finding, planned finding.Code) {
 	f.Import = ""
 	h.explain(f)
 	f.Because("%s", Describe(h.guest))
+	h.release(f)
+}
+
+// mayWork reports whether a task may work on the guest, also one that the token must not see. A clone or creation that was
+// interrupted leaves its lock.
+func (h hold) mayWork() bool {
+	return len(h.tasks) > 0 || h.backup != nil || !slices.Contains([]string{"", "clone", "create", "suspended"}, h.guest.Lock)
+}
+
+// release adds the steps after which nothing holds the guest.
+func (h hold) release(f *finding.Finding) {
 	waiting := slices.Clone(h.tasks)
 	if h.backup != nil {
 		waiting = append(waiting, *h.backup)
@@ -154,8 +165,9 @@ func (h hold) refuse(f *finding.Finding, planned finding.Code) {
 	case g.Lock == "clone" || g.Lock == "create":
 		h.refusePart(f)
 	default:
-		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
-			activeTasks(g), fmt.Sprintf("%s unlock %d", g.Kind.Tool(), g.VMID))
+		f.Next("no visible task holds the lock: a killed task may have left it. Look for one, as root on a node", activeTasks(g))
+		f.Next("if none is running, unlock it, as root on "+g.Node+", then run preflight again",
+			fmt.Sprintf("%s unlock %d", g.Kind.Tool(), g.VMID))
 	}
 }
 
@@ -165,8 +177,9 @@ func (h hold) refuse(f *finding.Finding, planned finding.Code) {
 func (h hold) refusePart(f *finding.Finding) {
 	g, name := h.guest, h.guest.Kind.Name()
 	if h.begun {
-		f.Next(fmt.Sprintf("no visible task holds the lock, and a %s whose creation was interrupted is not complete. If none is running, "+
-			"destroy it as root on %s, then run preflight again", name, g.Node), append([]string{activeTasks(g)}, destroyPart(g)...)...)
+		f.Next(fmt.Sprintf("no visible task holds the lock, and a %s whose creation was interrupted is not complete: look for one, "+
+			"as root on a node", name), activeTasks(g))
+		f.Next(fmt.Sprintf("if none is running, destroy it, as root on %s, then run preflight again", whereDestroyed(g)), destroyLine(g))
 		return
 	}
 	f.Next(fmt.Sprintf("no visible task holds the lock. Without one, an interrupted clone or restore has left a %s that is not complete, "+

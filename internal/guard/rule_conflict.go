@@ -84,8 +84,8 @@ func (s *subject) conflictVMID() {
 	if s.leftEmpty() {
 		s.Because("a run from here began to create it, its configuration is empty, and it is stopped: " +
 			"its creation was interrupted, and it was unlocked")
-		s.Next("destroy what exists of it, then run preflight again: an apply creates it again. "+
-			"Volumes that its configuration does not name stay", destroyByHand(s.guest)...)
+		s.hold().destroy(s.Finding, "destroy what exists of it, %s, then run preflight again: an apply creates it again. "+
+			"Volumes that its configuration does not name stay")
 		return
 	}
 	s.Next("inspect it: an apply would change or destroy it", inspect(s.guest))

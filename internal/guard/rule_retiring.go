@@ -46,7 +46,8 @@ func (s *subject) retiringByHand() {
 		s.Because("nothing proves that it is this %s", s.Word())
 		s.Next("inspect it; if it is this "+s.Word()+", destroy it by hand", inspect(s.guest))
 	} else {
-		s.Next("to destroy it, do it by hand", append([]string{inspect(s.guest)}, destroyByHand(s.guest)...)...)
+		s.Next("inspect it", inspect(s.guest))
+		s.hold().destroy(s.Finding, "to destroy it, do it by hand, %s")
 	}
 	s.retiredStack()
 }

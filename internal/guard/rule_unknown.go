@@ -63,8 +63,10 @@ func (s *subject) unknownUnread() {
 // unknownRetired is a retired VM that the state has. An apply would destroy the guest.
 func (s *subject) unknownRetired() {
 	s.Is(finding.Unknown, finding.Why("retired-unproven")).Because("%s", Describe(s.guest))
-	s.Add(finding.Step{What: "inspect it; if it is this " + s.Word() + ", destroy it by hand and remove it from the state",
-		Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
+	s.Next("inspect it, as root on a node", inspect(s.guest))
+	s.Next("if it is this " + s.Word() + ", destroy it by hand, then run preflight again")
+	s.Add(finding.DoAll("if it is another guest, remove this "+s.Word()+" from the state, then run preflight again",
+		s.stateRemove(s.Resource)))
 }
 
 // gaps makes a finding unknown for what is not visible. It reports whether there

@@ -115,8 +115,8 @@ func (s *subject) destroyTainted() {
 	s.Because("%s", Describe(s.guest))
 	what, lines := s.untaint(address)
 	s.Next(what, lines...)
-	s.Add(finding.Step{What: "or, to create it again, destroy it by hand and remove it from the state",
-		Lines: slices.Concat(finding.Lines(inspect(s.guest)), finding.Lines(destroyByHand(s.guest)...), []finding.Line{s.stateRemove(address)})})
+	s.hold().destroy(s.Finding, "or, to create it again, destroy it by hand, %s, then run preflight again, "+
+		"which says how to remove it from the state")
 }
 
 // untaint says how a tainted guest is kept. The next apply completes a VM. Of a container, a creation

@@ -150,11 +150,7 @@ func (s *subject) notConverted() bool { return s.isReplica() && !s.Destroy && !s
 func (s *subject) busyNotConverted() {
 	s.Is(finding.Busy, finding.Why("template-not-converted"))
 	s.Because("%s", Describe(s.guest))
-	lines := append(finding.Lines(inspect(s.guest)), finding.Lines(destroyByHand(s.guest)...)...)
-	for _, r := range s.states {
-		lines = append(lines, s.stateRemove(r.Address))
-	}
-	s.Add(finding.Step{What: "to make it again, destroy what is there by hand; then run preflight again", Lines: lines})
+	s.hold().destroy(s.Finding, "to make it again, destroy what is there by hand, %s, then run preflight again")
 	if s.complete() {
 		s.Next("or, since its disk is complete and has the size of the spec, make it a template; then run preflight again",
 			pve.Pvesh("create", s.guest.Path("template")))

@@ -128,6 +128,20 @@ func TestVMRules(t *testing.T) {
 	}
 }
 
+// checkPlace requires that no line which destroys a guest is pasted together with one that removes it from the state:
+// the first is for a node, and is not found where the second works.
+func checkPlace(t *testing.T, step finding.Step) {
+	t.Helper()
+	destroys, removes := false, false
+	for _, l := range step.Lines {
+		destroys = destroys || strings.Contains(l.String(), "pvesh delete ")
+		removes = removes || strings.Contains(l.String(), "terragrunt state rm ")
+	}
+	if destroys && removes {
+		t.Errorf("one step has lines for two places: %+v", step)
+	}
+}
+
 func (c *ruleCase) check(t *testing.T) {
 	j := newJudge(c.scene().Input)
 	at := j.places["lab"]
@@ -151,6 +165,7 @@ func (c *ruleCase) check(t *testing.T) {
 		for _, l := range step.Lines {
 			lines = append(lines, l.String())
 		}
+		checkPlace(t, step)
 	}
 	if printed := strings.Join(lines, "\n"); !strings.Contains(printed, c.step) || c.step == "" && printed != "" {
 		t.Errorf("printed\n%s\nwant %q", printed, c.step)
