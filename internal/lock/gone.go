@@ -157,7 +157,7 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	if to := d.successor(l); to != nil {
 		d.stackRenamed(&f, name, l, to)
 	}
-	if d.specOf(l) == nil {
+	if !slices.ContainsFunc(d.project.Stacks, func(s *schema.Stack) bool { return d.options.Specs[s.Name] == l.Spec }) {
 		f.Next("or restore the spec", "git checkout -- "+shell.Word(l.Spec))
 	}
 	f.Add(d.settingsStep("or destroy its guests and records", "render and apply", names("retired", d.project.Retired, name),
