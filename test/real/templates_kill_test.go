@@ -97,7 +97,11 @@ func killedDownload(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		t.Error("the node does not download the image")
 	}
-	for _, pid := range slices.Backward(append([]int{c.Process.Pid}, descendants(c.Process.Pid)...)) {
+	run := append([]int{c.Process.Pid}, descendants(c.Process.Pid)...)
+	for _, pid := range run {
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // Terragrunt would see how OpenTofu ends, and its hook forget what was begun
+	}
+	for _, pid := range slices.Backward(run) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // the provider first: it stops the download if OpenTofu ends before it
 	}
 	_ = c.Wait() // its status says how it ended
