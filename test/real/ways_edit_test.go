@@ -213,7 +213,7 @@ var wayPlaceholders = map[string]string{
 }
 
 // placeholder is a word in capitals that is no part of a variable, an option or a name.
-var placeholder = regexp.MustCompile(`(?:^|[\s:,\[{=/])(\.\.\.|<?[A-Z][A-Z]+(?:[-_][A-Z]+)*>?|N)(?:$|[\s,\]}])`)
+var placeholder = regexp.MustCompile(`(?:^|[\s:,\[{=/])(\.\.\.|<?[A-Z][A-Z]+(?:-[A-Z]+)*>?|ANOTHER_NAME|N)(?:$|[\s,\]}])`)
 
 var macAddress = regexp.MustCompile(`(?:[0-9A-F]{2}:){5}[0-9A-F]{2}`)
 
