@@ -130,6 +130,12 @@ func judgeUpdate(t *testing.T, in Input, vmid int) finding.Finding {
 	t.Helper()
 	body := fmt.Sprintf(`{"format_version":"1.2","resource_changes":[{"address":%q,"mode":"managed","type":%q,"index":"web1","change":{"actions":["update"],"before":{"vm_id":%d},"after":{"vm_id":%d}}}]}`,
 		inState("web1", vmid).Address, guest.VMResource, vmid, vmid)
+	return judgePlanOf(t, in, body)
+}
+
+// judgePlanOf is the first finding about the stack lab with a plan of its VMs.
+func judgePlanOf(t *testing.T, in Input, body string) finding.Finding {
+	t.Helper()
 	plan, err := tf.ParsePlan([]byte(body))
 	if err != nil {
 		t.Fatal(err)

@@ -149,16 +149,7 @@ func TestPlanMovesVM(t *testing.T) {
 		}
 		body := `{"format_version":"1.2","resource_changes":[{"address":"` + strings.ReplaceAll(inState("web1", 100).Address, `"`, `\"`) + `","mode":"managed","type":"` + guest.VMResource +
 			`","index":"web1","change":{"actions":["update"],"before":{"vm_id":100,"node_name":"pve1"},"after":{"vm_id":100,"node_name":"pve2"}}}]}`
-		plan, err := tf.ParsePlan([]byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := Judge(in)
-		planned, _, err := JudgePlan(in, found, tf.VMUnit("lab"), plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := Merge(found, planned)[0]; f.Kind != want || f.Stops() == asked {
+		if f := judgePlanOf(t, in, body); f.Kind != want || f.Stops() == asked {
 			t.Errorf("asked for: %v; %s, exit %d, %s", asked, f.Kind, f.Severity, f.Reason)
 		}
 	}
@@ -193,16 +184,7 @@ func TestPlanOfOtherPower(t *testing.T) {
 		body := fmt.Sprintf(`{"format_version":"1.2","resource_changes":[{"address":%q,"mode":"managed","type":%q,"index":"web1","change":`+
 			`{"actions":["update"],"before":{"vm_id":100,"started":%t,"machine":"pc"},"after":{"vm_id":100,"started":%t%s}}}]}`,
 			inState("web1", 100).Address, guest.VMResource, c.planned, c.after, cmp.Or(c.change, `,"machine":"pc"`))
-		plan, err := tf.ParsePlan([]byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := Judge(in)
-		planned, _, err := JudgePlan(in, found, tf.VMUnit("lab"), plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := Merge(found, planned)[0]; f.Severity != c.want {
+		if f := judgePlanOf(t, in, body); f.Severity != c.want {
 			t.Errorf("%+v: %s, exit %d, %s", c, f.Kind, f.Severity, said(&f))
 		}
 	}

@@ -47,7 +47,8 @@ func (p *planJudge) otherPower(c *tf.ResourceChange, g *cluster.Guest, updates [
 			return false
 		}
 	}
-	p.add(c).Is(finding.WouldHarm, finding.Why(code)).Because("%s", Describe(g)).Next("plan again: a new plan knows that it is " + g.Status)
+	p.add(c).Is(finding.WouldHarm, finding.Why(code)).Because("%s", Describe(g)).
+		Next("run the same command again, for a saved plan after another plan: that knows that it is " + g.Status)
 	return true
 }
 

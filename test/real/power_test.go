@@ -74,7 +74,7 @@ func TestPlanOfRunningVM(t *testing.T) {
 		})
 	}
 	power(false)
-	p.fails(unit, []string{"apply", plan}, "blocked would-harm live/a", "it was shut down after the plan was made", "plan again")
+	p.fails(unit, []string{"apply", plan}, "blocked would-harm live/a", "it was shut down after the plan was made", "for a saved plan after another plan")
 	power(true)
 	p.succeeds(unit, "terragrunt", "apply", plan)
 	p.write("specs/live.yaml", strings.Replace(oneSpec, "a: {}", "a: {tags: [green]}", 1))
