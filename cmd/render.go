@@ -57,6 +57,7 @@ func (e *env) render(c *cli.Context) error {
 			return err
 		}
 	}
+	e.folder = p.Elsewhere()
 	options := e.options(e.errOut)
 	options.Format = c.String("format")
 	if err := r.Report(check, c.Bool("diff")).Print(e.out, e.errOut, options); err != nil {

@@ -74,8 +74,8 @@ func (r *Render) Print(out, errOut io.Writer, o Options) error {
 	switch {
 	case len(r.Refusals) > 0:
 		found := NewFindings(r.Refusals, []string{"nothing was written"})
-		found.Action = "render"
-		return found.Print(errOut, Options{Color: o.Color, Verbose: o.Verbose})
+		found.Action, o.Format = "render", ""
+		return found.Print(errOut, o)
 	case schema.HasErrors(r.Problems):
 		return nil
 	}

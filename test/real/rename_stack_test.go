@@ -9,10 +9,10 @@ import (
 // commandLine is a command in a refusal of a render.
 var commandLine = regexp.MustCompile(`(?m)^      (\(cd .*|mkdir .*|stackgen .*)$`)
 
-// paste runs the commands of the first step of a refusal.
+// paste runs the commands of the first step of a refusal after the one that leads to the folder of the project.
 func (p *project) paste(refusal string) {
 	p.Helper()
-	step := strings.SplitN(refusal, "\n  > ", 3)[1]
+	step := strings.SplitN(refusal, "\n  > ", 4)[2]
 	lines := commandLine.FindAllStringSubmatch(step, -1)
 	if len(lines) == 0 {
 		p.Fatalf("no commands in\n%s", step)
