@@ -240,7 +240,10 @@ func (r *run) recordEnd(err error) error {
 
 // carryOutStack applies the plans of one stack.
 func (r *run) carryOutStack(p *plans, a *announcement) error {
-	p, err := r.cloned(p)
+	p, err := r.downloaded(p)
+	if err == nil {
+		p, err = r.cloned(p)
+	}
 	if err != nil {
 		return err
 	}

@@ -55,11 +55,12 @@ func (r *run) cloned(p *plans) (*plans, error) {
 		}
 		st.clones = append(st.clones, c.Key)
 	}
-	return r.planClones(p, creates)
+	return r.replan(p, creates, "the containers of "+st.name+" were cloned")
 }
 
-// planClones plans a stack again that has clones now.
-func (r *run) planClones(p *plans, clones []tf.Summary) (*plans, error) {
+// replan plans a stack again, a part of whose plans is done: these are clones of containers, or what is said was done. The
+// rest is what was confirmed, or the command ends.
+func (r *run) replan(p *plans, clones []tf.Summary, done string) (*plans, error) {
 	s, found, err := r.reread(p.stack)
 	if err != nil {
 		return nil, err
@@ -73,11 +74,11 @@ func (r *run) planClones(p *plans, clones []tf.Summary) (*plans, error) {
 	}
 	switch {
 	case anyStops(found):
-		r.say("the containers of %s were cloned, and something keeps their apply from going on; the next one does", p.stack.name)
+		r.say("%s, and the rest was not applied; the next apply goes on, once nothing stops it", done)
 		return nil, r.refuse(s, found)
-	case !p.covers(next, clones) || p.stack.restartsMore(found):
-		if err := report.Printf(r.Out, "the containers of %s were cloned, and the rest was not applied: more is to do now than was confirmed. "+
-			"To see and confirm that: `%s`\n", p.stack.name, r.Line); err != nil {
+	case !p.covers(next, clones) || len(next.images()) > 0 || p.stack.restartsMore(found):
+		if err := report.Printf(r.Out, "%s, and the rest was not applied: more is to do now than was confirmed. "+
+			"To see and confirm that: `%s`\n", done, r.Line); err != nil {
 			return nil, err
 		}
 		return nil, ended{finding.Blocked}
@@ -95,8 +96,7 @@ func (p *plans) covers(next *plans, clones []tf.Summary) bool {
 			return !c.Imports || c.Action != tf.NoOp && c.Action != tf.Update
 		}
 		was, is := p.change(c.Address), next.change(c.Address)
-		return was == nil || is == nil || was.Action != is.Action || was.Imports != is.Imports ||
-			c.Type == finding.VM && !slices.Equal(differences(was), differences(is))
+		return was == nil || is == nil || was.Action != is.Action || was.Imports != is.Imports || c.Type == finding.VM && !same(was, is)
 	})
 }
 
@@ -109,6 +109,15 @@ func (p *plans) change(address string) *tf.ResourceChange {
 		}
 	}
 	return nil
+}
+
+// same reports whether a change is what was confirmed. What was not known then of what is created, as the ID of an image,
+// makes no difference.
+func same(was, is *tf.ResourceChange) bool {
+	if was.Action == tf.Create {
+		return len(tf.OfPlan(tf.All(is.After), tf.All(was.After))) == 0
+	}
+	return slices.Equal(differences(was), differences(is))
 }
 
 // differences are the values that a change changes, secrets included.

@@ -261,9 +261,8 @@ func (r *run) startUnit(st *stack, unit tf.Unit, keys []string, found []finding.
 // which their profiles do not ignore whether they run.
 func (r *run) planStart(st *stack, unit tf.Unit, keys []string, found []finding.Finding) (*plans, error) {
 	l := r.p.Lock.Stacks.Get(st.name)
-	files := r.files(st)
-	args := []string{"run", "--all", "--out-dir", files, "--json-out-dir", files, "--", "plan", "-input=false"}
 	var profiles []*schema.Profile
+	var addresses []string
 	starts := guard.Settling(unit, found) // an import has left that, and it is set, too
 	for _, key := range keys {
 		name := cmp.Or(l.VMs.Get(key).Profile, "default")
@@ -272,28 +271,21 @@ func (r *run) planStart(st *stack, unit tf.Unit, keys []string, found []finding.
 				profiles = append(profiles, &p)
 			}
 		}
-		args = append(args, "-target="+schema.GuestAddress(unit.Kind(), name, key))
+		addresses = append(addresses, schema.GuestAddress(unit.Kind(), name, key))
 		starts[key] = append(starts[key], "started")
 	}
-	env, err := override(files, unit.Unit, generator.Starting(unit.Kind(), profiles))
+	env, err := override(r.files(st), unit.Unit, generator.Starting(unit.Kind(), profiles))
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.terragrunt(st, filepath.Join(st.dir, generated, unit.Unit), files, env, args...)
+	p, err := r.planTargets(st, unit, env, addresses)
 	if err != nil {
 		return nil, err
 	}
-	if result.failed() {
-		return nil, toolError{problems(result.log)}
-	}
-	plan, err := check.ReadPlan(unit, filepath.Join(files, "tfplan.json"))
-	if err != nil {
-		return nil, err
-	}
-	if only := guard.ReadImportPlan(unit, plan, 0, starts); !only.Exact() {
+	if only := guard.ReadImportPlan(unit, p.units[0].plan, 0, starts); !only.Exact() {
 		return nil, fmt.Errorf("the plan that starts %s does more: %s", some(keys), strings.Join(only.Changes, "; "))
 	}
-	return &plans{stack: st, dir: files, units: []planned{{unit: unit, plan: plan, file: filepath.Join(files, "tfplan.tfplan")}}}, nil
+	return p, nil
 }
 
 // override writes an override of the module of a unit to a folder. The result gives it to plans.

@@ -98,5 +98,5 @@ func (c *creation) notApplied(t *lock.Template) {
 	c.unmade = true
 	c.add(fmt.Sprintf("its template (%s, release %s) is not there yet: the Template is not applied", t.Name, t.Release),
 		[]string{fmt.Sprintf("VMID %d on %s", t.VMID, t.Node)},
-		Remedy{What: "apply the Template first", Commands: []string{lock.ApplyStack(t.Name)}, Once: true})
+		Remedy{What: "apply the Template first", Commands: []string{"stackgen apply " + t.Name}, Once: true}) // it downloads the image first
 }

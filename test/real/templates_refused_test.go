@@ -3,11 +3,13 @@
 package real
 
 import (
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"stackgen/internal/pvesim"
@@ -20,6 +22,7 @@ func TestTemplateKindRefused(t *testing.T) {
 	for name, c := range map[string]func(*testing.T){
 		"wrong checksum": wrongChecksum, "a file that exists": fileExists, "a full storage": fullStorage,
 		"no content import": noImport, "missing rights": missingRights, "shared storage": sharedTemplate,
+		"VMID taken": vmidTaken,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,6 +61,35 @@ func fileExists(t *testing.T) {
 		return strings.Contains(output, "2 create")
 	})
 	p.deployed(0, "apply --yes", "base-1.0 is as its spec says")
+}
+
+// vmidTaken has somebody create a VM with the VMID of a template while the image is downloaded. The apply leaves it alone,
+// and the next one uses the image for another VMID.
+func vmidTaken(t *testing.T) {
+	var sim *pvesim.Server
+	var fetched atomic.Int32
+	web, checksum := imageServerAfter(t, func() {
+		if fetched.Add(1) == 1 {
+			callAPI(t, sim, "POST", "/nodes/pve1/qemu", url.Values{"vmid": {"9100"}, "name": {"other"}, "scsi0": {"local-zfs:1"}})
+		}
+	})
+	p := newProject(t, map[string]string{"specs/base.yaml": templateSpec(web, checksum, "1", "[pve1]", "")})
+	sim = p.simulate()
+	p.render()
+	p.deployed(3, "apply --yes", "the images of base-1.0 were downloaded, and the rest was not applied", "conflict", "VM 9100")
+	other := stateOf(sim).guests[9100].config
+	if other["name"] != "other" || other["template"] == "1" || !strings.Contains(other["scsi0"], "size=1G") {
+		t.Errorf("VM 9100 of somebody else is now %v", other)
+	}
+	p.step(0, "resolve --again base-1.0/1-pve1")
+	p.step(0, "render")
+	p.deployed(0, "apply --yes", "base-1.0 is as its spec says")
+	if made := stateOf(sim).guests[9101].config; made["template"] != "1" || fetched.Load() != 1 {
+		t.Errorf("the image was fetched %d times, and VM 9101 is %v", fetched.Load(), made)
+	}
+	if now := stateOf(sim).guests[9100].config; !maps.Equal(now, other) {
+		t.Errorf("VM 9100 of somebody else was changed: %v", now)
+	}
 }
 
 func fullStorage(t *testing.T) {

@@ -68,7 +68,7 @@ func TestTemplateKind(t *testing.T) {
 	p := newProject(t, map[string]string{"specs/base.yaml": templateSpec(web, checksum, "1", "[pve1, pve2]", ""), "specs/live.yaml": clonesSpec})
 	sim := p.simulate()
 	p.render()
-	p.step(3, "preflight", "its template (base-1.0, release 1) is not there yet", "(cd stacks/base-1.0 && terragrunt stack run apply)")
+	p.step(3, "preflight", "its template (base-1.0, release 1) is not there yet", "      stackgen apply base-1.0")
 	p.deployed(0, "apply --dry-run", "create 2 images, 2 VMs", "not looked at, because the Templates are not applied yet: live")
 	p.deployed(0, "apply --yes", "base-1.0 is as its spec says", "live is as its spec says")
 	for _, vmid := range []int{9100, 9101} {
