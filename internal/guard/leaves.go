@@ -12,7 +12,7 @@ import (
 
 // A Place is where a spec has VMs, of which one leaves as another one does.
 type Place struct {
-	list  string // teacher, students, vms or containers; empty if the spec does not have the VM any more
+	list  string // teacher, students, vms, containers, or nodes of a Template; empty if the spec does not have the VM any more
 	group string
 	named bool // a student of a roster
 }
@@ -28,6 +28,10 @@ func PlaceOf(v *schema.VM) Place {
 		return Place{list: list}
 	case "students":
 		return Place{list: list, named: v.Member != ""}
+	case guest.Nodes:
+		return Place{list: list}
+	case guest.Release: // a former one, which only the lock has
+		return Place{}
 	case "groups":
 		return Place{list: list, group: groupOf(v)}
 	}
@@ -40,6 +44,8 @@ func Leaves(all []*schema.VM, v *schema.VM, leaving []string, spec string) (text
 	switch at := PlaceOf(v); {
 	case at.list == "":
 		return "retire it in " + spec, nil
+	case at.list == guest.Nodes:
+		return "remove its node from `nodes` in " + spec + ", or write another `release` there, and retire it there", nil
 	case at.list == "teacher":
 		return "remove `teacher` from " + spec + " and retire it there", nil
 	case at.list == "students" && !at.named:

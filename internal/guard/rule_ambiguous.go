@@ -48,6 +48,11 @@ func (s *subject) ambiguous() {
 		looks, lines = append(looks, inspect(g)), append(lines, s.line(fmt.Sprintf("adopt: {vmid: %d}", g.VMID)))
 	}
 	s.Next("inspect each", looks...)
+	if s.isReplica() { // what a Template makes is never adopted
+		s.Next("then give each another name in Proxmox VE, or destroy those that nobody needs, then run preflight again")
+		s.Add(finding.Step{What: "or " + s.leaveRelease(), Lines: s.forget()})
+		return
+	}
 	s.Next("then write the line of the right one into "+s.at.Spec+", or run `stackgen adopt KEY=VMID`", lines...)
 	s.Next("or, if it is none of them, give the VM another name in "+s.at.Spec, s.line("name: ANOTHER_NAME"))
 }

@@ -151,7 +151,7 @@ func (s *subject) conflictReason() finding.Reason {
 // rightVM are the steps if the guest is the VM, although nothing says so.
 func (s *subject) rightVM() {
 	m := s.match
-	if m.VM == nil || m.Why == cluster.IsTemplate || m.Why == cluster.OtherKind {
+	if m.VM == nil || s.isReplica() || m.Why == cluster.IsTemplate || m.Why == cluster.OtherKind {
 		return
 	}
 	if s.entry.IsContainer() {
@@ -209,8 +209,11 @@ func (s *subject) anotherVM() {
 		case vm.Adopt:
 			key += " with a template instead of `adopt`"
 		}
-		what += "give yours " + key + " in " + s.at.Spec + ", for another VMID, and forget the old key"
-		lines = append(lines, lock.Entries("forgotten", s.at.Forgotten, s.Key), finding.Line{Text: "stackgen render"})
+		give := "give yours " + key + " in " + s.at.Spec + ", for another VMID, and forget the old key"
+		if s.isReplica() {
+			give = s.leaveRelease()
+		}
+		what, lines = what+give, append(lines, s.forget()...)
 	}
 	if len(lines) > 0 {
 		s.Add(finding.Step{What: strings.TrimSuffix(what, ", "), Lines: lines})
@@ -220,6 +223,16 @@ func (s *subject) anotherVM() {
 		s.Add(finding.Step{What: "or, if yours was never created, let stackgen choose another VMID for it",
 			Lines: []finding.Line{again, {Text: "stackgen render", Once: true}}})
 	}
+}
+
+// leaveRelease says how a Template is without the template that is the subject.
+func (s *subject) leaveRelease() string {
+	return "remove its node from `nodes` in " + s.at.Spec + ", or write another `release` there, and forget the old key"
+}
+
+// forget are the lines that forget the subject.
+func (s *subject) forget() []finding.Line {
+	return []finding.Line{lock.Entries("forgotten", s.at.Forgotten, s.Key), {Text: "stackgen render"}}
 }
 
 // history adds evidence that decides nothing: a rollback changes the generation, and

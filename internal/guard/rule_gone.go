@@ -68,8 +68,8 @@ func (s *subject) goneToOtherVMID() {
 		if s.hasEntry() {
 			s.Next(fmt.Sprintf("if VM %d is this VM, use it: %sadopt it, and import it", c.VMID, s.removeFirst()), s.adoptCopy(c)...)
 		} else {
-			s.Next(fmt.Sprintf("a VM of a group or class cannot have another VMID: if VM %d is this VM, restore it under VMID %d, and destroy VM %d",
-				c.VMID, s.VMID, c.VMID), fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
+			s.Next(fmt.Sprintf("a VM of a group, class or Template cannot have another VMID: if VM %d is this VM, "+
+				"restore it under VMID %d, and destroy VM %d", c.VMID, s.VMID, c.VMID), fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
 		}
 	}
 	s.Next("or inspect it, and destroy it if it is only a copy; then run preflight again", inspect(copies[0].Guest))
