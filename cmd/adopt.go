@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/report"
+	"stackgen/internal/shell"
 )
 
 func (e *env) adoptCommand() *cli.Command {
@@ -45,6 +46,7 @@ func (e *env) adopt(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	e.folder = plan.Elsewhere()
 	if p := plan.Warnings; p != nil {
 		if err := report.Problems(e.errOut, e.options(e.errOut), p.Problems, p.Sources); err != nil {
 			return err
@@ -129,7 +131,7 @@ func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undec
 	}
 	switch n := len(plan.Changes); {
 	case n > 0:
-		_ = report.Printf(e.errOut, "%s written. Next:\n  %s\n", report.Count(n, "spec"), next)
+		_ = report.Printf(e.errOut, "%s written. Next:\n  %s\n", report.Count(n, "spec"), shell.In(e.folder, next))
 	case len(recorded) == 0:
 		_ = report.Printf(e.errOut, "Nothing to write.\n")
 	}

@@ -134,6 +134,9 @@ func (p *planner) collect() {
 	}
 }
 
+// Elsewhere is the project's folder, absolute, if the working directory is another one. Otherwise it is empty.
+func (p *Plan) Elsewhere() string { return p.project.Elsewhere() }
+
 // Write makes the changes.
 func (p *Plan) Write() error { return write(p.Changes) }
 
