@@ -330,7 +330,7 @@ func serverDid(was, is propertyGuest, tasks []*pvesim.Task, id int, failed strin
 			ran = append(ran, "`"+task.Type+"`")
 		}
 	}
-	if len(ran) > 0 {
+	if ran = slices.Compact(ran); len(ran) > 0 { // the provider asks again if an answer is late
 		parts = append(parts, strings.Join(ran, ", "))
 	}
 	if slices.Contains(ran, "`qmdestroy`") || slices.Contains(ran, "`vzdestroy`") { // it is another guest, with values of its own
