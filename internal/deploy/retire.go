@@ -258,12 +258,18 @@ func (r *run) byHand(stack string, keys []string, l *leaving) string {
 		by[at] = append(by[at], key)
 	}
 	out := ""
-	for _, at := range places {
-		text, entries := guard.Leaves(vmsOf(r.p, stack), first[at], keys, r.p.Specs[stack])
-		lines := slices.Concat(entries, []string{lock.Entries("retired", retiredIn(r.p, stack), by[at]...).String()})
-		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[at], ", "), text, strings.Join(lines, "\n  "))
+	for i, at := range places {
+		text, lines := guard.Leaves(vmsOf(r.p, stack), first[at], keys, r.p.Specs[stack])
+		if i == len(places)-1 { // a spec has one list
+			lines = append(lines, lock.Entries("retired", retiredIn(r.p, stack), keys...).String(), "stackgen render")
+		}
+		out += fmt.Sprintf("to keep %s destroyed, %s", strings.Join(by[at], ", "), text)
+		if len(lines) > 0 {
+			out += ":\n  " + strings.Join(lines, "\n  ")
+		}
+		out += "\n"
 	}
-	return out + "  stackgen render\n"
+	return out
 }
 
 func (l *leaving) paths() string {

@@ -160,15 +160,15 @@ func TestUnlistFails(t *testing.T) {
 	}
 }
 
-// TestByHand: VMs that leave the spec in the same way are in one step.
+// TestByHand: VMs that leave the spec in the same way are in one step, and all are retired by one line.
 func TestByHand(t *testing.T) {
 	vm := func(key, path string) *schema.VM { return &schema.VM{Key: key, Path: path} }
 	s := &schema.Stack{Name: "art", VMs: []*schema.VM{vm("a", "vms.a"), vm("t", "teacher"), vm("b", "vms.b"), vm("n1", "groups.n.1")}}
 	r := &run{p: &project.Project{Stacks: &schema.Project{Stacks: []*schema.Stack{s}}, Specs: map[string]string{"art": "specs/art.yaml"}}}
-	want := "to keep a, b destroyed, remove it from vms in specs/art.yaml and retire it there:\n  retired: [a, b]\n" +
-		"to keep t destroyed, remove `teacher` from specs/art.yaml and retire it there:\n  retired: [t]\n" +
-		"to keep n1 destroyed, set `count` of groups.n in specs/art.yaml to 0 and retire it there:\n  retired: [n1]\n" +
-		"to keep gone destroyed, retire it in specs/art.yaml:\n  retired: [gone]\n  stackgen render\n"
+	want := "to keep a, b destroyed, remove it from vms in specs/art.yaml and retire it there\n" +
+		"to keep t destroyed, remove `teacher` from specs/art.yaml and retire it there\n" +
+		"to keep n1 destroyed, set `count` of groups.n in specs/art.yaml to 0 and retire it there\n" +
+		"to keep gone destroyed, retire it in specs/art.yaml:\n  retired: [a, t, b, n1, gone]\n  stackgen render\n"
 	if got := r.byHand("art", []string{"a", "t", "b", "n1", "gone"}, nil); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
