@@ -158,6 +158,9 @@ func (p *planJudge) containerUpdates(c *tf.ResourceChange) {
 		h.refuse(p.add(c), "held-change")
 		return
 	}
+	if p.nicsAdded(c, g) {
+		return
+	}
 	updates = slices.DeleteFunc(slices.Clone(updates), settles)
 	f := p.add(c)
 	p.kind(f, c, updates)

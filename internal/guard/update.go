@@ -83,7 +83,7 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 		}
 		return
 	}
-	if p.in.Running && PowerChanged(c, g) && p.otherPower(c, g, updates) {
+	if p.in.Running && PowerChanged(c, g) && p.otherPower(c, g, updates) || p.nicsAdded(c, g) {
 		return
 	}
 	spec, known, harms := p.spec(c), p.known(c), harmsOf(updates)

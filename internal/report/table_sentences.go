@@ -286,6 +286,7 @@ var sentences = map[finding.Code]string{
 	"storage-missing":              "an apply would migrate it, and the target lacks a storage of its drives",
 	"tainted":                      "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again",
 	"target-down":                  "an apply would migrate it to a node that is %s",
+	"nics-since-plan":              "a network device was added after the plan was made, and an apply of that plan would remove or replace it",
 	"started-since-plan":           "it was started after the plan was made, and an apply of that plan would stop it and leave it off",
 	"stopped-since-plan":           "it was shut down after the plan was made, and an apply of that plan would start it",
 	"template-brings":              "template %s brings what the spec does not say",
