@@ -27,8 +27,13 @@ locals {
     if get_env("TF_VAR_${name}", "") != "" && (name != "containers" || local.unit == "proxmox-container")
   ]
 
+  # Hooks have the words that Terragrunt takes for commands. Of `-lock-timeout 5m apply`, that is 5m.
+  command = try(get_terraform_cli_args()[0], "")
+  applies = ["apply", local.command == "apply" ? get_terraform_command() : "apply"]
+  judged  = concat(local.applies, ["destroy", local.command == "destroy" ? get_terraform_command() : "destroy", "exec"])
+
   # The commands that may fail while they create VMs, and what looks at such a failure.
-  creating = local.stack.guard != "off" && local.unit == "proxmox-vm" ? ["apply", "exec"] : []
+  creating = local.stack.guard != "off" && local.unit == "proxmox-vm" ? concat(local.applies, ["exec"]) : []
   failed   = ["stackgen", "guard", "--failed", "--project", get_parent_terragrunt_dir()]
 
   # What a failure says if a request had no answer.
@@ -87,7 +92,7 @@ terraform {
   # Without stackgen on PATH the run fails.
   before_hook "stackgen" {
     if       = local.stack.guard != "off"
-    commands = ["apply", "destroy", "exec"]
+    commands = local.judged
     execute = concat(
       ["stackgen", "guard", "--project", get_parent_terragrunt_dir()], local.overrides,
       ["${local.stack.stack}/${local.unit}", "--"],

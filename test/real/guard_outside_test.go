@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"stackgen/internal/pvesim"
 )
 
 // outsideSpecs are two stacks of one cluster. Each has VMs of its own.
@@ -84,6 +86,35 @@ func TestGuardOutside(t *testing.T) {
 			g.stack(true, "apply", "1 managed")
 		})
 	}
+}
+
+// TestGuardFlagsFirst: Terragrunt takes the value of a flag before the command for the command, and OpenTofu applies.
+func TestGuardFlagsFirst(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.write("specs/live.yaml", strings.Replace(oneSpec, "a: {}", "a: {tags: [blue]}", 1))
+	p.render()
+	p.write("specs/live.yaml", oneSpec)
+	p.generate("live")
+	sim.ResetLog()
+	unit := unitDir("live", "proxmox-vm")
+	for _, flags := range []string{"-lock-timeout 5m apply", "-parallelism 4 apply", "-lock-timeout 5m apply -destroy", "-lock-timeout 5m destroy"} {
+		if strings.HasSuffix(flags, "destroy") {
+			sim.Change(func(s *pvesim.Seed) { // which a destroy would meet
+				for _, g := range s.Guests {
+					if g.VMID == 300 {
+						g.Config["protection"] = "1"
+					}
+				}
+			})
+		}
+		args := append([]string{"run", "--"}, strings.Fields(flags)...)
+		p.fails(unit, append(args, "-auto-approve"), "stackgen guard refuses the ")
+	}
+	noWrites(t, sim)
 }
 
 // TestGuardOutsideUnguarded: without the guard, the same variables destroy VMs, among
