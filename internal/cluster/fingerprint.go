@@ -197,13 +197,13 @@ func (r *matcher) addCopies(inv *Inventory) {
 	}
 	index := guestIndex{map[string][]*Guest{}, map[string][]*Guest{}}
 	for i := range inv.Guests {
-		if g := &inv.Guests[i]; !g.Template && !retired[g.VMID] {
+		if g := &inv.Guests[i]; !retired[g.VMID] {
 			index.add(g)
 		}
 	}
 	for i := range r.out {
 		m := &r.out[i]
-		m.Copies = index.copies(&r.known[i], m.VMID)
+		m.Copies = slices.DeleteFunc(index.copies(&r.known[i], m.VMID), func(c Copy) bool { return !m.mayBe(c.Guest) })
 	}
 }
 

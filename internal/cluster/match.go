@@ -23,10 +23,14 @@ type Match struct {
 	Why    Why        // why there is or is not a Guest
 	Agrees []string   // evidence that Guest is the VM
 	Differ []string   // what is recorded, and different in Guest or Holder
-	Others []*Guest   // other guests with the name of the VM, by VMID; no templates, and none that is certainly another VM of the project
+	Others []*Guest   // other guests with the name of the VM, by VMID; none that is certainly another VM of the project (see mayBe)
 	Again  bool       // our own run created Guest after another guest was recorded
-	Copies []Copy     // guests with another VMID that have the identity of the VM, by VMID; no templates
+	Copies []Copy     // guests with another VMID that have the identity of the VM, by VMID (see mayBe)
 }
+
+// mayBe reports whether a guest may be what the match is of, by its kind: what a Template makes is a template, and nothing
+// else is.
+func (m *Match) mayBe(g *Guest) bool { return !g.Template || m.Entry != nil && m.Entry.Image != nil }
 
 // Why is the reason of a match, or of its absence.
 type Why string
@@ -244,14 +248,14 @@ func addOthers(matches []Match, inv *Inventory) {
 	}
 	named := map[string][]*Guest{}
 	for i := range inv.Guests {
-		if g := &inv.Guests[i]; !g.Template && g.Name != "" && !certain[g.VMID] {
+		if g := &inv.Guests[i]; g.Name != "" && !certain[g.VMID] {
 			named[strings.ToLower(g.Name)] = append(named[strings.ToLower(g.Name)], g)
 		}
 	}
 	for i := range matches {
 		m := &matches[i]
 		for _, g := range named[strings.ToLower(m.Name())] {
-			if g.VMID != m.VMID {
+			if g.VMID != m.VMID && m.mayBe(g) {
 				m.Others = append(m.Others, g)
 			}
 		}
