@@ -101,7 +101,7 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			order = ", records first"
 		}
 		retire := finding.DoAll("to destroy"+order+": add to "+spec+", then render and apply",
-			Entries("retired", d.stack.Retired, e.Key), "stackgen render", ApplyStack(d.stack.Name))
+			Entries("retired", d.stack.Retired, e.Key), "stackgen render", d.applies())
 		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render",
 			Entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
@@ -129,7 +129,7 @@ func (d *stackDecider) refuseUnseen(of finding.Type, key string, why finding.Cod
 	return d.refuse(finding.Removed, of, key, finding.Why(why, spec),
 		finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
 		finding.DoAll("otherwise add to "+spec+" again, then render and apply", Entries("retired", d.stack.Retired, key),
-			"stackgen render", ApplyStack(d.stack.Name), "stackgen resolve"))
+			"stackgen render", d.applies(), "stackgen resolve"))
 }
 
 // stateRemove is the line that removes VMs from the state. An address that the state does

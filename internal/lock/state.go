@@ -94,6 +94,14 @@ func ApplyStack(stack string) string {
 	return "(cd stacks/" + stack + " && terragrunt stack run apply)"
 }
 
+// applies is the line that applies the stack of a decider. Of a Template, stackgen downloads the images in a run of their own.
+func (d *stackDecider) applies() string {
+	if d.stack.IsTemplate() {
+		return "stackgen apply " + d.stack.Name
+	}
+	return ApplyStack(d.stack.Name)
+}
+
 // StateRemove is the line that removes an address from a unit's state.
 func StateRemove(stack, unit, address string) finding.Line {
 	return finding.Line{Text: InUnit(stack, unit, "terragrunt state rm {}"), Items: []string{shell.Quote(address)}, Sep: " "}

@@ -155,7 +155,7 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 func (d *stackDecider) unitGone(unit string) {
 	spec := d.lock.Spec
 	what := "destroy its resources: add to " + spec + ", then render and apply"
-	lines := []string{"stackgen render", ApplyStack(d.stack.Name)}
+	lines := []string{"stackgen render", d.applies()}
 	if d.leavesGuests() { // the same for all units, whose lines a report joins
 		what = "destroy its resources: add to " + spec + ", then render and run preflight, which prints how to take the guests out of the pool"
 		lines = lines[:1]
