@@ -59,6 +59,8 @@ func (r *renderer) templateModule() {
 	for _, name := range []string{"datastore_id", "file_name", "url", "checksum", "checksum_algorithm"} {
 		f.SetAttributeRaw(name, words("var.vms[each.key].image."+name))
 	}
+	f.AppendUnstructuredTokens(comment("In seconds. Without it, the provider stops a download after ten minutes."))
+	f.SetAttributeRaw("upload_timeout", words("7200"))
 	f.AppendNewline()
 	f.AppendUnstructuredTokens(comment("Another image at the URL is another release, and a file of the same name may be somebody else's."))
 	f.SetAttributeRaw("overwrite", boolean(false))
@@ -90,7 +92,8 @@ func (r *renderer) templateModule() {
 // provider keep the file: an import has its defaults, which would replace it.
 func imageIgnored() []hclwrite.Tokens {
 	var out []hclwrite.Tokens
-	for _, name := range []string{"checksum", "checksum_algorithm", "content_type", "datastore_id", "file_name", "node_name", "url"} {
+	names := []string{"checksum", "checksum_algorithm", "content_type", "datastore_id", "file_name", "node_name", "upload_timeout", "url"}
+	for _, name := range names {
 		out = append(out, ident(name))
 	}
 	return out

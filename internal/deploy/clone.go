@@ -65,6 +65,11 @@ func (r *run) replan(p *plans, clones []tf.Summary, done string) (*plans, error)
 	if err != nil {
 		return nil, err
 	}
+	if len(clones) == 0 { // an image that is in the state is what the lock says; later, the spec may say another one
+		if err := r.record(s, p.stack.name); err != nil {
+			return nil, err
+		}
+	}
 	next, err := r.plan(s, p.stack, found, p.only, p.without)
 	if err != nil {
 		return nil, err

@@ -77,6 +77,7 @@ func vmidTaken(t *testing.T) {
 	sim = p.simulate()
 	p.render()
 	p.deployed(3, "apply --yes", "the images of base-1.0 were downloaded, and the rest was not applied", "conflict", "VM 9100")
+	p.contains(p.read("stackgen.lock.yaml"), "image_seen: true")
 	other := stateOf(sim).guests[9100].config
 	if other["name"] != "other" || other["template"] == "1" || !strings.Contains(other["scsi0"], "size=1G") {
 		t.Errorf("VM 9100 of somebody else is now %v", other)
