@@ -89,8 +89,16 @@ func (r *runner) interrupted(text string) One {
 	return o
 }
 
-// failed is a VM whose task failed. A shutdown that takes too long can be ended by force.
+// failed is a VM whose task failed. A shutdown that takes too long can be ended by force. A start also fails if somebody
+// else has started the VM since it was read.
 func (r *runner) failed(ctx context.Context, exit string, task proxmox.RunningTask) One {
+	if r.Action.Name == "start" {
+		if now, err := r.api.Now(ctx, r.vm.Guest); err == nil {
+			if need, why := r.Action.In(now.State); need == power.Already {
+				return r.ends(power.InState, "%s", why)
+			}
+		}
+	}
 	o := r.ends(power.Failed, "%s", r.api.Reason(ctx, task, exit))
 	if r.Action.Name == power.Backup { // its exit says only that there were errors
 		o.Text = strings.Join(append([]string{exit}, r.api.BackupErrors(context.WithoutCancel(ctx), task)...), "; ")

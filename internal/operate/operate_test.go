@@ -224,6 +224,20 @@ func TestStrangerAfterLock(t *testing.T) {
 	}
 }
 
+// TestStartedBeside: a VM that somebody else starts right before the call is as it was wanted.
+func TestStartedBeside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, nil)
+	beside := func(r *Request) {
+		r.Report = func(o One) {
+			if o.Result == power.Sent {
+				w.guest(301, func(g *pvesim.Guest) { g.Running = true })
+			}
+		}
+	}
+	w.want(w.does(context.Background(), w.view(), "start", beside), "already running")
+}
+
 // TestOnlyPlanned: a VM that the plan left alone gets no call, whatever it does by now.
 func TestOnlyPlanned(t *testing.T) {
 	t.Parallel()
