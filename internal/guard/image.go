@@ -8,6 +8,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
+	"stackgen/schema"
 )
 
 // images judges the images of a Template.
@@ -52,6 +53,10 @@ func (j *judge) image(at *place, key string, e *lock.VM) {
 		f.Is(finding.Gone, finding.Why("image-gone"))
 		f.Add(finding.DoAll("to download it again, remove it from the state; then run preflight again",
 			lock.StateRemove(at.Name, lock.UnitVM, states[0].Address)))
+	case len(states) > 0 && !e.ImageSeen && !j.isMade(at.Name, key) && otherImage(states[0].Image, *e.Image):
+		f.Is(finding.Conflict, finding.Why("image-downloaded-before", states[0].Image.String()))
+		f.Next("remove the file, then run preflight again: it has the line after which the image is downloaded again",
+			pve.Pvesh("delete", "/nodes/"+e.Node+"/storage/"+e.Image.Datastore+"/content/"+volume))
 	case len(states) > 0:
 		f.Is(finding.Managed, finding.Why("agrees"))
 	case file == nil && j.download(e) != nil:
@@ -66,6 +71,12 @@ func (j *judge) image(at *place, key string, e *lock.VM) {
 	default:
 		j.foreignImage(f, at, e, j.beganImage(at.Name, key, e))
 	}
+}
+
+// otherImage reports whether what was downloaded is certainly not the image that the spec says: somebody has corrected that
+// before a template was made.
+func otherImage(was, is schema.Image) bool {
+	return was.URL != "" && was.URL != is.URL || was.Checksum != "" && is.Checksum != "" && !strings.EqualFold(was.Checksum, is.Checksum)
 }
 
 // otherOwner is another template of the project, as STACK/KEY, whose image is the same file; "" if

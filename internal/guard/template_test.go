@@ -152,6 +152,18 @@ func downloading(node, what string) func(*scene) {
 	}
 }
 
+// downloadedFrom is a state of which the image was downloaded from a URL.
+func downloadedFrom(url, checksum string) func(*scene) {
+	return func(s *scene) {
+		list := s.State[tf.VMUnit("lab")].Resources
+		for i := range list {
+			if list[i].Type == guest.FileResource {
+				list[i].Image = schema.Image{URL: url, Checksum: checksum, File: "a.qcow2"}
+			}
+		}
+	}
+}
+
 // TestImages: what is found out about the image of a template.
 func TestImages(t *testing.T) {
 	file := []cluster.File{{Name: "a.qcow2", Size: 1}}
@@ -190,7 +202,15 @@ func TestImages(t *testing.T) {
 		"the same, and both have it":                      {both, file, true, (*scene).shareImage, finding.Managed, ""},
 		"the same, retired":                               {both, file, true, func(s *scene) { s.shareImage(); s.retire() }, finding.Conflict, "state rm"},
 		"of another one, on a storage that is not shared": {nowhere, nil, false, func(s *scene) { s.shareImage(); s.entry.Node = "pve2" }, finding.Create, ""},
-		"forgotten":                                       {both, file, true, func(s *scene) { s.entry.Status = lock.Forgotten }, finding.WouldDestroy, "state rm"},
+		"downloaded, and no template yet":                 {nowhere, file, true, downloadedFrom("https://images.example/a", "md5:0"), finding.Managed, ""},
+		"downloaded from another URL":                     {nowhere, file, true, downloadedFrom("https://images.example/b", "md5:0"), finding.Conflict, "pvesh delete /nodes/pve1/storage/local/content/local:import/a.qcow2"},
+		"downloaded with another checksum":                {nowhere, file, true, downloadedFrom("https://images.example/a", "md5:1"), finding.Conflict, "pvesh delete /nodes/pve1/storage/local/content/local:import/a.qcow2"},
+		"from another URL, and the template is made":      {both, file, true, downloadedFrom("https://images.example/b", "md5:0"), finding.Managed, ""},
+		"from another URL, and recorded": {nowhere, file, true, func(s *scene) {
+			downloadedFrom("https://images.example/b", "")(s)
+			s.entry.ImageSeen = true
+		}, finding.Managed, ""},
+		"forgotten": {both, file, true, func(s *scene) { s.entry.Status = lock.Forgotten }, finding.WouldDestroy, "state rm"},
 	} {
 		rule := ruleCase{from: c.from, change: func(s *scene) {
 			s.replica()

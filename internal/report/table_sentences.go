@@ -93,6 +93,7 @@ var sentences = map[finding.Code]string{
 	"image-downloading":            "a node is downloading a file of this name, maybe to another storage: an apply could fetch it twice",
 	"image-exists":                 "a file of this name exists, and nothing proves that it is the image: an apply neither overwrites nor uses it",
 	"image-free":                   "the node downloads it",
+	"image-downloaded-before":      "the file is that of another image, %s: it was downloaded before the spec was corrected",
 	"image-gone":                   "in state, and the file does not exist any more",
 	"image-left":                   "an interrupted apply has downloaded it: Proxmox VE compares its checksum, and takes it if that is right",
 	"import-left-over":             "its import block is left over",

@@ -30,6 +30,7 @@ type Resource struct {
 	Blocks  []string          // those of schema.DefaultBlocksOf its kind that it has
 	Absent  []string          // of a VM: those that it does not have
 	Settled map[string]string // of a VM: the values of schema.SettledRows and of migrate, by attribute
+	Image   schema.Image      // of an image: where it was downloaded from; an import does not read it
 }
 
 // instance is one resource of a state in the form that `tofu show -json` gives
@@ -64,6 +65,13 @@ func (i instance) resource() Resource {
 	r.ID = scalar(values["id"])
 	r.Node, _ = before["node_name"].(string)
 	r.Name, _ = before["name"].(string)
+	if i.Type == guest.FileResource {
+		r.Image.File, _ = values["file_name"].(string)
+		r.Image.URL, _ = values["url"].(string)
+		if sum, _ := values["checksum"].(string); sum != "" {
+			r.Image.Checksum = scalar(values["checksum_algorithm"]) + ":" + sum
+		}
+	}
 	if i.Type != guest.VMResource {
 		return r
 	}
