@@ -3,14 +3,21 @@ package schema
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A format is a pattern for text, in the syntax that RE2 and JSON Schema share
 // and mean alike (so no \s, which they do not), with the words a problem uses
 // for it.
 type format struct {
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 	want    string
+}
+
+// compiled is a pattern that is compiled at its first use: a run uses few of them, and all
+// together take longer than the rest of its start.
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // Snippet is the format of the name of a snippet, such as local:snippets/hook.pl.
@@ -64,113 +71,113 @@ const (
 
 // formats are the named patterns of the tables.
 var formats = map[string]format{
-	"label": {regexp.MustCompile(`^` + label + `$`),
+	"label": {compiled(`^` + label + `$`),
 		"a DNS label: lower-case letters, digits and inner hyphens, at most 63 characters"},
-	"vmname": {regexp.MustCompile(`^` + hostLabel + `(\.` + hostLabel + `)*$`),
+	"vmname": {compiled(`^` + hostLabel + `(\.` + hostLabel + `)*$`),
 		"a DNS name: letters, digits and inner hyphens, and dots between them"},
-	"stackname": {regexp.MustCompile(`^` + label + `(\.` + label + `)*$`),
+	"stackname": {compiled(`^` + label + `(\.` + label + `)*$`),
 		"a name of lower-case letters, digits, inner hyphens, and dots between them"},
-	"release": {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$`),
+	"release": {compiled(`^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$`),
 		"a release: lower-case letters, digits and inner hyphens, at most 20 characters"},
-	"checksum": {regexp.MustCompile(`^(md5:[0-9a-f]{32}|sha1:[0-9a-f]{40}|sha224:[0-9a-f]{56}|sha256:[0-9a-f]{64}|` +
+	"checksum": {compiled(`^(md5:[0-9a-f]{32}|sha1:[0-9a-f]{40}|sha224:[0-9a-f]{56}|sha256:[0-9a-f]{64}|` +
 		`sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})$`),
 		"a checksum such as sha256:HEX, in lower case; the algorithm is md5, sha1, sha224, sha256, sha384 or sha512"},
-	"imagefile": {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*\.(qcow2|raw|vmdk)$`),
+	"imagefile": {compiled(`^[A-Za-z0-9_][A-Za-z0-9._-]*\.(qcow2|raw|vmdk)$`),
 		"a file name that ends in .qcow2, .raw or .vmdk: letters, digits, dots, hyphens and underscores"},
-	"key": {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`),
+	"key": {compiled(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`),
 		"a key: lower-case letters, digits and inner hyphens, at most 40 characters"},
-	"profile": {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`),
+	"profile": {compiled(`^[a-z][a-z0-9_-]{0,39}$`),
 		"a profile name: lower-case letters, digits, hyphens and underscores, beginning with a letter"},
-	"id": {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`),
+	"id": {compiled(`^[A-Za-z0-9][A-Za-z0-9._-]*$`),
 		"a Proxmox VE identifier: letters, digits, dots, hyphens and underscores"},
-	"storage": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]$`),
+	"storage": {compiled(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]$`),
 		"a datastore such as local-lvm: letters, digits, dots, hyphens and underscores, beginning with a letter"},
-	"mapping": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]+$`),
+	"mapping": {compiled(`^[A-Za-z][A-Za-z0-9_-]+$`),
 		"the name of a resource mapping: letters, digits, hyphens and underscores, beginning with a letter"},
-	"pool": {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`),
+	"pool": {compiled(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`),
 		"a pool id: letters, digits, dots, hyphens and underscores"},
-	"node":  {regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`), "a node name: letters, digits and inner hyphens"},
-	"range": {regexp.MustCompile(`^[0-9]+-[0-9]+$`), "a range such as 2100-2199"},
-	"tag": {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`),
+	"node":  {compiled(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`), "a node name: letters, digits and inner hyphens"},
+	"range": {compiled(`^[0-9]+-[0-9]+$`), "a range such as 2100-2199"},
+	"tag": {compiled(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`),
 		"a tag: letters, digits and _ . + -, beginning with a letter, digit or _"},
-	"mac": {regexp.MustCompile(`^([0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}|auto)$`),
+	"mac": {compiled(`^([0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}|auto)$`),
 		"a unicast MAC address such as BC:24:11:00:00:01, or auto"},
-	"chosenmac": {regexp.MustCompile(`^[0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}$`), "a unicast MAC address such as BC:24:11:00:00:01"},
-	"archive": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:vztmpl/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`),
+	"chosenmac": {compiled(`^[0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}$`), "a unicast MAC address such as BC:24:11:00:00:01"},
+	"archive": {compiled(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:vztmpl/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`),
 		"the volume of an archive, such as local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst"},
-	"mountpath": {regexp.MustCompile(`^(/[A-Za-z0-9_@+-][A-Za-z0-9._@+-]*)+$`),
+	"mountpath": {compiled(`^(/[A-Za-z0-9_@+-][A-Za-z0-9._@+-]*)+$`),
 		"an absolute path such as /srv/data: letters, digits and . _ @ + -, and no part that begins with a dot"},
-	"ifname": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{1,14}$`), "a name of a network interface, such as eth0"},
-	"ip":     {regexp.MustCompile(`^(` + ipv4 + `|` + ipv6 + `)$`), "an IP address"},
-	"ipv4": {regexp.MustCompile(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`),
+	"ifname": {compiled(`^[A-Za-z][A-Za-z0-9_.-]{1,14}$`), "a name of a network interface, such as eth0"},
+	"ip":     {compiled(`^(` + ipv4 + `|` + ipv6 + `)$`), "an IP address"},
+	"ipv4": {compiled(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`),
 		"dhcp, or an IPv4 address with its prefix length such as 192.168.1.10/24"},
-	"gateway":  {regexp.MustCompile(`^` + ipv4 + `$`), "an IPv4 address such as 192.168.1.1"},
-	"nic":      {regexp.MustCompile(`^net[1-7]$`), "a network device from net1 to net7"},
-	"gateway6": {regexp.MustCompile(`^` + ipv6 + `$`), "an IPv6 address such as 2001:db8::1"},
-	"ipv6": {regexp.MustCompile(`^(dhcp|auto|` + ipv6 + `/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$`),
+	"gateway":  {compiled(`^` + ipv4 + `$`), "an IPv4 address such as 192.168.1.1"},
+	"nic":      {compiled(`^net[1-7]$`), "a network device from net1 to net7"},
+	"gateway6": {compiled(`^` + ipv6 + `$`), "an IPv6 address such as 2001:db8::1"},
+	"ipv6": {compiled(`^(dhcp|auto|` + ipv6 + `/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$`),
 		"dhcp, auto, or an IPv6 address with its prefix length"},
-	"host": {regexp.MustCompile(`^((` + hostLabel + `\.)*[0-9]*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?\.?|` + ipv4 + `|` + ipv6 + `)$`),
+	"host": {compiled(`^((` + hostLabel + `\.)*[0-9]*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?\.?|` + ipv4 + `|` + ipv6 + `)$`),
 		"a host name or IP address"},
-	"zone": {regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`),
+	"zone": {compiled(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`),
 		"a DNS zone such as home.example.org, with at most one trailing dot"},
-	"record": {regexp.MustCompile(`^(@|(\*|[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*)$`),
+	"record": {compiled(`^(@|(\*|[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*)$`),
 		"a name relative to the zone, such as www, *.apps or @"},
-	"keyname": {regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.$`),
+	"keyname": {compiled(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.$`),
 		"a TSIG key name with its final dot, such as ddnskey."},
-	"url": {regexp.MustCompile(`^https?://` + afterScheme), "a URL such as https://s3.example.org:9000/, without credentials"},
-	"endpoint": {regexp.MustCompile(`^https://` + afterScheme),
+	"url": {compiled(`^https?://` + afterScheme), "a URL such as https://s3.example.org:9000/, without credentials"},
+	"endpoint": {compiled(`^https://` + afterScheme),
 		"a URL such as https://pve.example.org:8006/, with https and without credentials"},
-	"constraint": {regexp.MustCompile(`^ *` + versionBound + `( *, *` + versionBound + `)* *$`), `a version constraint such as ">= 1.10"`},
-	"bucket":     {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`), "a bucket name"},
-	"prefix": {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`),
+	"constraint": {compiled(`^ *` + versionBound + `( *, *` + versionBound + `)* *$`), `a version constraint such as ">= 1.10"`},
+	"bucket":     {compiled(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`), "a bucket name"},
+	"prefix": {compiled(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`),
 		"a path such as team/prod, without leading or trailing slash"},
-	"disk": {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3])$`),
+	"disk": {compiled(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3])$`),
 		"a disk interface: scsi0-30, virtio0-15, sata0-5 or ide0-3"},
-	"drive": {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|sata[0-5]|ide[0-3])$`), "a drive interface: ide0-3, sata0-5 or scsi0-30"},
-	"bootdev": {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3]|` +
+	"drive": {compiled(`^(scsi([0-9]|[12][0-9]|30)|sata[0-5]|ide[0-3])$`), "a drive interface: ide0-3, sata0-5 or scsi0-30"},
+	"bootdev": {compiled(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3]|` +
 		`net([0-9]|[12][0-9]|3[01])|usb[0-9]|hostpci[0-9])$`),
 		"a device such as scsi0 or net0"},
-	"bridge": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`), "a bridge or virtual network such as vmbr0"},
-	"machine": {regexp.MustCompile(`^(pc(-i440fx` + machineVersion + `)?|q35(,viommu=(intel|virtio))?|` +
+	"bridge": {compiled(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`), "a bridge or virtual network such as vmbr0"},
+	"machine": {compiled(`^(pc(-i440fx` + machineVersion + `)?|q35(,viommu=(intel|virtio))?|` +
 		`pc-q35` + machineVersion + `|virt(` + machineVersion + `)?)$`),
 		"a machine type such as q35 or pc-i440fx-9.0"},
-	"cpu": {regexp.MustCompile(`^` + cpuTypes + `$`), "a CPU type such as x86-64-v2-AES, host or custom-NAME"},
-	"cpuflag": {regexp.MustCompile(`^[+-](` + cpuFlags + `)$`),
+	"cpu": {compiled(`^` + cpuTypes + `$`), "a CPU type such as x86-64-v2-AES, host or custom-NAME"},
+	"cpuflag": {compiled(`^[+-](` + cpuFlags + `)$`),
 		"a CPU flag with its sign, such as +aes; Proxmox VE permits " + strings.ReplaceAll(cpuFlags, "|", ", ")},
-	"cpus": {regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`), "CPUs such as 0-3,8"},
-	"usb": {regexp.MustCompile(`^((0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}|[0-9]+-[0-9]+(\.[0-9]+)*|spice)$`),
+	"cpus": {compiled(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`), "CPUs such as 0-3,8"},
+	"usb": {compiled(`^((0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}|[0-9]+-[0-9]+(\.[0-9]+)*|spice)$`),
 		"vendor and product such as 1a86:7523, a port such as 1-1.4, or spice"},
-	"duration":   {regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(s|m|h))+$`), "a duration such as 15m or 3s"},
-	"wait":       {regexp.MustCompile(`^[1-9][0-9]{0,3}(s|m|h)$`), "a duration such as 30s, 10m or 2h"},
-	"wave":       {regexp.MustCompile(`^([1-9][0-9]{0,3}|([1-9][0-9]?|100)%)$`), "a number such as 5, or a percentage such as 25%"},
-	"serial":     {regexp.MustCompile(`^(socket|/dev/[A-Za-z0-9._/-]+)$`), "socket, or a device such as /dev/ttyS0"},
-	"diskserial": {regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`), "at most 20 letters, digits, _ and -"},
-	"vlans":      {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
-	"hotplug": {regexp.MustCompile(`^(0|1|(cpu|disk|memory|network|usb)(,(cpu|disk|memory|network|usb)){0,4})$`),
+	"duration":   {compiled(`^([0-9]+(\.[0-9]+)?(s|m|h))+$`), "a duration such as 15m or 3s"},
+	"wait":       {compiled(`^[1-9][0-9]{0,3}(s|m|h)$`), "a duration such as 30s, 10m or 2h"},
+	"wave":       {compiled(`^([1-9][0-9]{0,3}|([1-9][0-9]?|100)%)$`), "a number such as 5, or a percentage such as 25%"},
+	"serial":     {compiled(`^(socket|/dev/[A-Za-z0-9._/-]+)$`), "socket, or a device such as /dev/ttyS0"},
+	"diskserial": {compiled(`^[A-Za-z0-9_-]{1,20}$`), "at most 20 letters, digits, _ and -"},
+	"vlans":      {compiled(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
+	"hotplug": {compiled(`^(0|1|(cpu|disk|memory|network|usb)(,(cpu|disk|memory|network|usb)){0,4})$`),
 		"0, 1, or a list such as disk,network,usb"},
-	Snippet: {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:snippets/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`),
+	Snippet: {compiled(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:snippets/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`),
 		"a snippet such as local:snippets/hook.pl"},
-	"hostpci":  {regexp.MustCompile(`^hostpci([0-9]|1[0-5])$`), "hostpci0 to hostpci15"},
-	"numa":     {regexp.MustCompile(`^numa[0-7]$`), "numa0 to numa7"},
-	"numacpus": {regexp.MustCompile(`^[0-9]{1,4}(-[0-9]{1,4})?(;[0-9]{1,4}(-[0-9]{1,4})?)*$`), "numbers and ranges such as 0-3 or 0;4-5"},
-	"pci":      {regexp.MustCompile(`^` + pci + `(;` + pci + `)*$`), "a PCI address such as 0000:01:00.0 or 01:00"},
-	"romfile":  {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$`), "a relative path such as vbios.bin"},
-	"user":     {regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},
-	"pattern":  {regexp.MustCompile(`^[A-Za-z0-9{}_.:+-]+$`), "a naming pattern such as {stack}-{key}"},
-	"groupkey": {regexp.MustCompile(`^[a-z0-9{}+:n -]*\{` + arithmetic + `\}[a-z0-9{}+:n -]*$`),
+	"hostpci":  {compiled(`^hostpci([0-9]|1[0-5])$`), "hostpci0 to hostpci15"},
+	"numa":     {compiled(`^numa[0-7]$`), "numa0 to numa7"},
+	"numacpus": {compiled(`^[0-9]{1,4}(-[0-9]{1,4})?(;[0-9]{1,4}(-[0-9]{1,4})?)*$`), "numbers and ranges such as 0-3 or 0;4-5"},
+	"pci":      {compiled(`^` + pci + `(;` + pci + `)*$`), "a PCI address such as 0000:01:00.0 or 01:00"},
+	"romfile":  {compiled(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$`), "a relative path such as vbios.bin"},
+	"user":     {compiled(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},
+	"pattern":  {compiled(`^[A-Za-z0-9{}_.:+-]+$`), "a naming pattern such as {stack}-{key}"},
+	"groupkey": {compiled(`^[a-z0-9{}+:n -]*\{` + arithmetic + `\}[a-z0-9{}+:n -]*$`),
 		"a key pattern with the ordinal in it, such as web{n} or web{n:02}"},
-	"memberkey": {regexp.MustCompile(`^[a-z0-9{}+: -]*\{(` + arithmetic + `|name)\}[a-z0-9{}+: -]*$`),
+	"memberkey": {compiled(`^[a-z0-9{}+: -]*\{(` + arithmetic + `|name)\}[a-z0-9{}+: -]*$`),
 		"a key pattern with {n} or {name} in it, such as student{n} or student{n:02}"},
-	"line": {regexp.MustCompile(`^[^\n\r` + control + direction + `]*$`), "one line of text without control characters"},
-	"registration": {regexp.MustCompile(`^(\./)?registration/(` + fileName + `/)*` + fileName + `\.json$`),
+	"line": {compiled(`^[^\n\r` + control + direction + `]*$`), "one line of text without control characters"},
+	"registration": {compiled(`^(\./)?registration/(` + fileName + `/)*` + fileName + `\.json$`),
 		"a JSON file below registration/, such as registration/class.json"},
-	"text": {regexp.MustCompile(`^[^` + control + direction + `]*$`), "text without control characters"},
+	"text": {compiled(`^[^` + control + direction + `]*$`), "text without control characters"},
 }
 
 // matches reports whether text has a named format. An empty name fits anything.
 func matches(name, text string) bool {
 	f, ok := formats[name]
-	return !ok || f.pattern.MatchString(text)
+	return !ok || f.pattern().MatchString(text)
 }
 
 // Matches reports whether text has a named format of the tables, and what the format is

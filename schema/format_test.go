@@ -113,7 +113,7 @@ func TestFormats(t *testing.T) {
 	// What RE2 has and ECMA-262 lacks, or means otherwise.
 	foreign := regexp.MustCompile(`\(\?|\\[aACdDpPQsSvwWzZbB]|\\x\{|\[\[:`)
 	for _, name := range names {
-		if at := foreign.FindString(formats[name].pattern.String()); at != "" {
+		if at := foreign.FindString(formats[name].pattern().String()); at != "" {
 			t.Errorf("format %s: %s means something else to an editor", name, at)
 		}
 		for _, text := range formatCases[name].good {

@@ -45,12 +45,12 @@ func JSONSchema() ([]byte, error) {
 	}
 	root.Defs = jsonObject{
 		{"ordinal", &jsonSchema{Description: "Text with the ordinal in it, such as web{n} or 10.0.0.{10+n}/24.",
-			Type: "string", Pattern: ordinal.String(), AllOf: []*jsonSchema{{Pattern: formats["text"].pattern.String()}}}},
+			Type: "string", Pattern: ordinal.String(), AllOf: []*jsonSchema{{Pattern: formats["text"].pattern().String()}}}},
 	}
 	anyValue := &jsonSchema{Ref: "#/$defs/any"}
 	root.Defs = append(root.Defs, jsonMember{"any", &jsonSchema{Description: "Any value, in which all text is without control characters.",
-		Pattern: formats["text"].pattern.String(), Items: anyValue, AdditionalProperties: anyValue,
-		PropertyNames: &jsonSchema{Pattern: formats["text"].pattern.String()}}})
+		Pattern: formats["text"].pattern().String(), Items: anyValue, AdditionalProperties: anyValue,
+		PropertyNames: &jsonSchema{Pattern: formats["text"].pattern().String()}}})
 	for _, t := range w.tables {
 		root.Defs = append(root.Defs, jsonMember{t.name, w.object(t.fields, t.ordinals, t.name, t.title)})
 	}
@@ -189,7 +189,7 @@ func (w *schemaWriter) long(f *Field, ordinals bool, within string) *jsonSchema 
 	case Map:
 		s := &jsonSchema{Type: "object", AdditionalProperties: w.value(f.Elem, ordinals, within)}
 		if f.KeyIs != "" {
-			s.PropertyNames = &jsonSchema{Description: formats[f.KeyIs].want, Pattern: formats[f.KeyIs].pattern.String()}
+			s.PropertyNames = &jsonSchema{Description: formats[f.KeyIs].want, Pattern: formats[f.KeyIs].pattern().String()}
 		}
 		return s
 	case Object:
@@ -224,7 +224,7 @@ func number(kind string, f *Field) *jsonSchema {
 func text(f *Field, ordinals bool) *jsonSchema {
 	is := jsonSchema{Enum: f.Enum, MaxLength: f.Most}
 	if f.Format != "" {
-		is.Pattern = formats[f.Format].pattern.String()
+		is.Pattern = formats[f.Format].pattern().String()
 	}
 	if ordinals && !f.Fixed && (is.Enum != nil || is.Pattern != "") {
 		return &jsonSchema{Type: "string", AnyOf: []*jsonSchema{&is, {Ref: "#/$defs/ordinal"}}}
