@@ -32,6 +32,24 @@ func SameSettings(path string, a, b []byte) bool {
 	return true
 }
 
+// SamePlaces reports whether two renders of the settings of a stack lead OpenTofu to the same
+// state, cluster and DNS server.
+func SamePlaces(a, b []byte) bool { return SameMeaning(places(a), places(b)) }
+
+// places are the settings of a stack that say where OpenTofu works.
+func places(settings []byte) []byte {
+	file, _ := hclsyntax.ParseConfig(settings, settingsFile, hcl.InitialPos) // what is no HCL has none
+	var out []byte
+	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
+		for _, name := range []string{"state_key", "backend", "proxmox", "dns"} {
+			if a := b.Body.Attributes[name]; a != nil {
+				out = append(append(out, a.SrcRange.SliceBytes(settings)...), '\n')
+			}
+		}
+	}
+	return out
+}
+
 // lifecycles are the lifecycle blocks of a module's VMs, by the label of their
 // resource.
 func lifecycles(body []byte) map[string][]byte {

@@ -40,6 +40,13 @@ func Stack(s *schema.Stack, l *lock.Stack) ([]File, error) {
 	return r.files, r.err
 }
 
+// Settings renders stack.hcl alone, of the files of Stack.
+func Settings(s *schema.Stack, l *lock.Stack) (File, error) {
+	r := &renderer{from: s.Spec}
+	r.settings(s, l)
+	return r.files[0], r.err
+}
+
 // settings renders stack.hcl: what root.hcl and the units read.
 func (r *renderer) settings(s *schema.Stack, l *lock.Stack) {
 	body := r.begin("stacks/"+s.Name+"/stack.hcl").AppendNewBlock("locals", nil).Body()

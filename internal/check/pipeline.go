@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"stackgen/internal/drift"
@@ -151,6 +152,11 @@ func (s *Session) facts(c Config) (*Result, error) {
 	if c.Imports {
 		in.Imports = imported
 	}
+	if c.Applies && (c.Destroy || c.Unrendered == finding.OK) { // otherwise unrendered says it
+		if in.Elsewhere, err = s.elsewhere(); err != nil {
+			return nil, err
+		}
+	}
 	s.judged = in
 	if c.Plans == ChangePlans { // its plan decides about the disks of a unit
 		in.Planned = map[tf.Unit]bool{}
@@ -163,7 +169,7 @@ func (s *Session) facts(c Config) (*Result, error) {
 		r.Plans = s.plans
 	}
 	if c.Unrendered != finding.OK {
-		if r.Unrendered, err = s.unrendered(c.Unrendered, in.LostLocks); err != nil {
+		if r.Unrendered, err = s.unrendered(c.Unrendered, slices.Concat(in.LostLocks, in.Elsewhere)); err != nil {
 			return nil, err
 		}
 	}

@@ -21,13 +21,13 @@ const maxRendered = 256 << 20
 
 // unrendered are the findings for stacks whose specs were changed after the last
 // render, and for those with files that stackgen did not write: an apply would do what the
-// files say. lost are the stacks that the lock does not have.
-func (s *Session) unrendered(severity finding.Severity, lost []string) ([]finding.Finding, error) {
+// files say. known are stacks of which the rules say it.
+func (s *Session) unrendered(severity finding.Severity, known []string) ([]finding.Finding, error) {
 	added, err := s.added()
 	if err != nil {
 		return nil, err
 	}
-	stacks := slices.DeleteFunc(s.Project.SelectedStacks(), func(stack *schema.Stack) bool { return slices.Contains(lost, stack.Name) })
+	stacks := slices.DeleteFunc(s.Project.SelectedStacks(), func(stack *schema.Stack) bool { return slices.Contains(known, stack.Name) })
 	undecided, err := s.Project.Unrendered()
 	if err != nil {
 		return nil, err
@@ -46,6 +46,30 @@ func (s *Session) unrendered(severity finding.Severity, lost []string) ([]findin
 		stacks = changed
 	}
 	return append(added, guard.Unrendered(stacks, severity)...), nil
+}
+
+// elsewhere are the selected stacks that were rendered for another state, cluster or DNS server
+// than their specs say: OpenTofu goes where the last render leads it.
+func (s *Session) elsewhere() ([]string, error) {
+	var out []string
+	for _, stack := range s.Project.SelectedStacks() {
+		l := s.Project.Lock.Stacks.Get(stack.Name)
+		if l == nil {
+			continue
+		}
+		f, err := generator.Settings(stack, l)
+		if err != nil {
+			return nil, fmt.Errorf("a defect of stackgen, please report it: %w", err)
+		}
+		switch body, err := s.readRendered(f.Path); {
+		case errors.Is(err, fs.ErrNotExist): // nothing can be destroyed here
+		case err != nil:
+			return nil, fmt.Errorf("cannot read %s: %w", f.Path, err)
+		case !generator.SamePlaces(f.Body, body):
+			out = append(out, stack.Name)
+		}
+	}
+	return out, nil
 }
 
 // lostLocks are the selected stacks that were rendered, and that the lock on disk does

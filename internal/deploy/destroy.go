@@ -145,7 +145,7 @@ func (r *run) lookForDestroy() (*check.Session, []finding.Finding, error) {
 		waiting := r.waitsFor(s, found)
 		switch {
 		case waiting == "" && anyStops(found):
-			return nil, nil, r.refuse(s, slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Kind == finding.Unrendered }))
+			return nil, nil, r.refuse(s, slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Kind == finding.Unrendered && !f.Stops() }))
 		case waiting == "":
 			return s, found, nil
 		case !said:

@@ -69,6 +69,18 @@ func (j *judge) lockLost(at *place) bool {
 	return true
 }
 
+// elsewhere is a stack whose units work with another state, cluster or DNS server than the spec
+// says, where what was read does not hold: a VMID is another guest there.
+func (j *judge) elsewhere(at *place) bool {
+	if !slices.Contains(j.Elsewhere, at.Name) {
+		return false
+	}
+	f := j.add(at, "", finding.Stack, "")
+	f.Is(finding.Unrendered, finding.Why("elsewhere"))
+	f.Next("render first", "stackgen render")
+	return true
+}
+
 // identities are the lines for the spec that say which VMs a state has, as far as the
 // spec does not: a render decides the same then. There are none if the spec cannot say
 // that of all of them: members of a group have no entries of their own.

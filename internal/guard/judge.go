@@ -33,6 +33,7 @@ type Input struct {
 
 	Rendered    string   // the id of the project in the rendered root.hcl; empty if it is not known
 	LostLocks   []string // stacks that were rendered, and that the lock on disk does not have
+	Elsewhere   []string // stacks that were rendered for another state, cluster or DNS server than the specs say
 	NewClusters []string // stacks that are in another cluster now, as the user says
 	NewStates   []string // stacks whose recorded states were lost, as the user says
 }
@@ -46,7 +47,7 @@ func Judge(in Input) []finding.Finding {
 		if at == nil {
 			continue
 		}
-		if j.lockLost(at) || j.otherCluster(at) {
+		if j.lockLost(at) || j.elsewhere(at) || j.otherCluster(at) {
 			delete(j.places, s.Name) // nothing else of the stack can be judged
 			continue
 		}

@@ -108,6 +108,7 @@ var sentences = map[finding.Code]string{
 	"kind-differs":                 "its key is that of a guest of another kind in the lock, which an apply would destroy",
 	"key-was-anothers":             "its key was another {guest}'s, and the state may still have that {guest} under it: an apply would change or destroy that {guest}",
 	"linked-clone":                 "an apply would migrate it, and a disk is a linked clone on a local storage: Proxmox VE refuses that",
+	"elsewhere":                    "the last render has another state, cluster or DNS server than the spec, and OpenTofu would destroy there",
 	"lock-lost":                    "it was rendered, and %s does not have it any more: its decisions are lost",
 	"lock-of-other-project":        "the lock is another project's than the files that were rendered here",
 	"mac-of-other-guest":           "another guest has its MAC",

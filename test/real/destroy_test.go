@@ -25,6 +25,15 @@ func TestDestroyStack(t *testing.T) {
 	p.deployed(1, "destroy", "standard input is no terminal")
 	noWrites(t, p.sim)
 	p.has("web", web)
+
+	// Rendered for another cluster, and corrected since: OpenTofu would destroy the VMs 100 and 101 of that one.
+	spec := p.read("specs/live.yaml")
+	p.write("specs/live.yaml", spec+"proxmox: {endpoint: \"https://127.0.0.1:1/\"}\n")
+	p.render()
+	p.write("specs/live.yaml", spec)
+	p.deployed(3, "destroy --yes", "blocked unrendered  live  the last render has another state, cluster or DNS server", "stackgen render")
+	p.render()
+
 	p.deployed(0, "destroy --yes", "destroy live: destroy 1 pool, 2 VMs, 5 records", "VM 100 web on pve1", "VM 101 db on pve1", "live is destroyed")
 	for _, name := range []string{"web", "www", "db"} {
 		p.has(name)
