@@ -14,6 +14,7 @@ import (
 // TestCompletionInBash loads the script in bash, which then completes words: commands,
 // flags, and no subcommand `help`, which the library would add to each command.
 func TestCompletionInBash(t *testing.T) {
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash")

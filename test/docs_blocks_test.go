@@ -141,6 +141,7 @@ var (
 // TestDocsLinks requires that every link of a page to this repository leads to a file,
 // and to a section that it has, and that no merge left its marks.
 func TestDocsLinks(t *testing.T) {
+	t.Parallel()
 	for _, name := range pages(t) {
 		body := fenced.ReplaceAllString(string(read(t, "../"+name)), "")
 		if conflictMarker.MatchString(body) {

@@ -15,6 +15,7 @@ import (
 // TestInstall runs the commands of README.md that write into GOPATH, with an empty one,
 // and the program that is there afterwards.
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	env := append(os.Environ(), "GOPATH="+dir, "GOBIN=")
 	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
@@ -33,6 +34,7 @@ func TestInstall(t *testing.T) {
 
 // TestConformance compares what docs/sim.md shows of `make conformance` with a run.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	inCheckout(t, os.Environ(), "docs/sim.md", "TestConformance")
 }
 

@@ -227,6 +227,7 @@ var otherWords = []otherWord{
 	{"generator/", []string{"ref()", "call()", "ident()", "pair{}", "member()", "block()", "SetAttributeRaw()", "unit{}.values", "var values", "var pairs",
 		"var ownValues", "reasons[]", "var reasons"}, "names in HCL"},
 	{"generator/modules.go", []string{"range"}, "names in HCL"},
+	{"generator/outdated.go", []string{"range"}, "names in HCL"},
 	{"generator/records.go", []string{"range"}, "names in HCL"},
 	{"generator/lifecycle.go", []string{"==a"}, "names in HCL"},
 	{"generator/starting.go", []string{"==a"}, "names in HCL"},

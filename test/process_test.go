@@ -144,6 +144,7 @@ func appeared(t *testing.T, dir string, was, want map[string]string, r *rand.Ran
 // TestTwoRendersAtOnce starts two renders into one project, from different specs.
 // The project must then hold the files of one of them, never a mixture.
 func TestTwoRendersAtOnce(t *testing.T) {
+	t.Parallel()
 	kinds := []map[string]string{manyVMs(5, 20, "a"), manyVMs(5, 20, "b")}
 	from := t.TempDir()
 	write(t, from, map[string]string{"a/specs/x": "", "b/specs/x": ""})

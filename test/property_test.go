@@ -15,6 +15,7 @@ import (
 // TestKeyOrder checks that with a lock, the order of keys and of specs does not
 // change the output.
 func TestKeyOrder(t *testing.T) {
+	t.Parallel()
 	specs, order, l := examples(t)
 	files, _, ok := core(t, specs, order, l)
 	if !ok {
@@ -69,6 +70,7 @@ func shuffle(r *rand.Rand, n *yaml.Node) {
 // decisions for the other VMs stay the same, and that a second render changes
 // nothing.
 func TestNewVM(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	const name = "specs/a.yaml"
 	for round := range 4 {

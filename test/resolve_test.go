@@ -42,6 +42,7 @@ func seen(t *testing.T, lockFile string) string {
 // TestResolvesAndRenderAtOnce starts two resolves of different stacks and a render that
 // makes decisions. The lock must then have what all of them recorded.
 func TestResolvesAndRenderAtOnce(t *testing.T) {
+	t.Parallel()
 	specs := manyVMs(3, 10, "a")
 	dir := t.TempDir()
 	write(t, dir, specs)

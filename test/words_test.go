@@ -63,6 +63,7 @@ func plain(text string) string {
 
 // TestWords finds words of words.txt in all text of the repository.
 func TestWords(t *testing.T) {
+	t.Parallel()
 	list := readWordList(t)
 	report := func(path, text string) {
 		for _, at := range list.in(text) {
