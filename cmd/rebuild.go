@@ -152,7 +152,7 @@ func (e *env) orderOf(p *project.Project, choice operate.Choice, all, goesOn boo
 	if err != nil {
 		return deploy.Order{}, err
 	}
-	whole := slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(w, "/") })
+	whole := selection.WholeOf(words, choice.Members) != ""
 	o := deploy.Order{Continue: goesOn, Whole: all || goesOn && (whole || len(words)+len(choice.Members) == 0)}
 	if goesOn {
 		chosen = slices.DeleteFunc(slices.Clone(chosen), func(vm selection.VM) bool { return vm.Entry == nil || vm.Entry.Rebuild == nil })

@@ -33,16 +33,15 @@ func (q *Request) Choose(p *project.Project, words, members []string, students b
 
 // choosePart chooses VMs.
 func (q *Request) choosePart(p *project.Project, words, members []string, students bool) error {
-	whole := slices.IndexFunc(words, func(w string) bool { return !strings.Contains(w, "/") })
-	parts := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.Contains(w, "/") })
+	whole := selection.WholeOf(words, members)
+	parts := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "/") })
 	switch {
-	case students && len(members)+len(parts) > 0:
+	case students && (parts || len(members) > 0):
 		return errors.New("--students is for all students of a class: name the class, and no VM or member")
-	case !students && len(members) == 0 && whole >= 0:
-		return fmt.Errorf("%s is a stack, and another argument is a part of one: destroy whole stacks by a command of their own", words[whole])
+	case !students && whole != "":
+		return fmt.Errorf("%s is a stack, and another argument is a part of one: destroy whole stacks by a command of their own", whole)
 	}
-	all := selection.Of(p.Stacks.Stacks, p.Lock, nil, p.Selected)
-	chosen, err := selection.Select(all, parts, members) // a stack says where the members are, and chooses nothing
+	chosen, err := selection.Select(selection.Of(p.Stacks.Stacks, p.Lock, nil, p.Selected), words, members)
 	if err != nil {
 		return err
 	}

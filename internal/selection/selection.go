@@ -137,25 +137,34 @@ func Whole(command string, stacks []*schema.Stack, words []string) ([]string, er
 
 // Select are the VMs that words and members name; all of them if there are neither. A word
 // is STACK, STACK/KEY or STACK/GROUP; a member is a name or an e-mail address of a roster,
-// in any case. The error says what does not exist.
+// in any case. With members, STACK says where they are, and chooses nothing. The error says
+// what does not exist, or which VMs one member has.
 func Select(all []VM, words, members []string) ([]VM, error) {
 	if len(words)+len(members) == 0 {
 		return all, nil
 	}
 	chosen := make([]bool, len(all))
 	for _, w := range words {
+		if len(members) > 0 && isStack(w) {
+			continue
+		}
 		is := func(v *VM) bool { return v.String() == w } // a group may have the same name
 		if !choose(all, chosen, is) && !choose(all, chosen, func(v *VM) bool { return v.named(w) }) {
 			stack, name, _ := strings.Cut(w, "/")
-			return nil, fmt.Errorf("stack %s has no VM, container or group %q%s", stack, name, near(name, keys(all, stack)))
+			return nil, fmt.Errorf("stack %s has no VM, container or group %q%s", stack, name, near(name, keysOf(all, stack)))
 		}
 	}
 	stacks := Stacks(words)
 	of := func(v *VM) bool { return v.Member != "" && (len(stacks) == 0 || slices.Contains(stacks, v.Stack)) }
 	for _, m := range members {
-		if !choose(all, chosen, func(v *VM) bool { return of(v) && v.hasMember(m) }) {
+		is := func(v *VM) bool { return of(v) && v.hasMember(m) }
+		switch with := keys(all, is); {
+		case len(with) == 0:
 			return nil, fmt.Errorf("no roster of the selected stacks has the member %q%s", m, near(m, names(all, of)))
+		case len(with) > 1:
+			return nil, fmt.Errorf("several VMs have the member %q: name one of %s", m, strings.Join(with, ", "))
 		}
+		choose(all, chosen, is)
 	}
 	var out []VM
 	for i := range all {
@@ -166,15 +175,26 @@ func Select(all []VM, words, members []string) ([]VM, error) {
 	return out, nil
 }
 
+// WholeOf is the first word that names a whole stack, whose VMs Select chooses; empty if none does.
+func WholeOf(words, members []string) string {
+	i := slices.IndexFunc(words, isStack)
+	if i < 0 || len(members) > 0 {
+		return ""
+	}
+	return words[i]
+}
+
+// isStack reports whether a qualified word is STACK.
+func isStack(word string) bool { return !strings.Contains(word, "/") }
+
 // Single are the VMs that words and members name one by one, each as STACK/KEY. A word that names a
 // whole stack needs all, and all needs such a word, unless no word is given.
 func Single(chosen []VM, words, members []string, all bool) (out []string, err error) {
-	whole := slices.IndexFunc(words, func(w string) bool { return !strings.Contains(w, "/") })
+	whole := WholeOf(words, members)
 	switch {
-	case whole >= 0 && !all:
-		w := words[whole]
-		return nil, fmt.Errorf("%s is a stack: give --all for all of its VMs, or name them: %s/KEY or %s/GROUP", w, w, w)
-	case whole < 0 && all && len(words)+len(members) > 0:
+	case whole != "" && !all:
+		return nil, fmt.Errorf("%s is a stack: give --all for all of its VMs, or name them: %[1]s/KEY or %[1]s/GROUP", whole)
+	case whole == "" && all && len(words)+len(members) > 0:
 		return nil, fmt.Errorf("--all is for all VMs of a stack, and no stack is named: %s", strings.Join(append(words, members...), ", "))
 	}
 	for i := range chosen {
@@ -218,8 +238,19 @@ func names(all []VM, fits func(*VM) bool) []string {
 	return out
 }
 
-// keys are the keys of the VMs of a stack.
-func keys(all []VM, stack string) []string {
+// keys are the VMs that fit, each as STACK/KEY.
+func keys(all []VM, fits func(*VM) bool) []string {
+	var out []string
+	for i := range all {
+		if fits(&all[i]) {
+			out = append(out, all[i].String())
+		}
+	}
+	return out
+}
+
+// keysOf are the keys of the VMs of a stack.
+func keysOf(all []VM, stack string) []string {
 	var out []string
 	for i := range all {
 		if all[i].Stack == stack {

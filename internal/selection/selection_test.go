@@ -11,7 +11,7 @@ import (
 // twoStacks are web with a group, and a class with a roster.
 func twoStacks() ([]*schema.Stack, *lock.Lock) {
 	stacks := []*schema.Stack{
-		{Name: "web", VMs: []*schema.VM{{Key: "front", Path: "vms.front"}, {Key: "db1", Path: "groups.db"}, {Key: "db2", Path: "groups.db.overrides.db2"}}},
+		{Name: "web", VMs: []*schema.VM{{Key: "front", Path: "vms.front"}, {Key: "db1", Path: "groups.db"}, {Key: "db2", Path: "groups.db.overrides.db2", Member: "Bo"}}},
 		{Name: "cs101", VMs: []*schema.VM{{Key: "teacher", Path: "teacher"}, {Key: "ada", Path: "students", Member: "Ada L"}, {Key: "front", Path: "students", Member: "Bo"}}},
 	}
 	l := &lock.Lock{}
@@ -38,6 +38,9 @@ func TestSelect(t *testing.T) {
 		{"", "ada l", "cs101/ada"},
 		{"", "FRONT@example.org", "cs101/front"},
 		{"cs101/teacher", "Bo", "cs101/teacher cs101/front"},
+		{"cs101", "Ada L", "cs101/ada"},
+		{"", "Bo", `several VMs have the member "Bo": name one of web/db2, cs101/front`},
+		{"cs101/front cs101", "Ada L", "cs101/ada cs101/front"},
 		{"front", "", `several stacks have a VM or container "front": name one of web/front, cs101/front`},
 		{"wbe", "", `"wbe" is no path, no stack and no key of a VM or container; did you mean "web"?; stacks: web, cs101`},
 		{"wbe/db1", "", `"wbe/db1" is no path, and there is no stack "wbe"; did you mean "web"?; stacks: web, cs101`},
@@ -78,7 +81,7 @@ func TestSingle(t *testing.T) {
 		want           string
 	}{
 		{"web/db web/front", "", false, "web/front"},
-		{"", "bo", false, "cs101/front"},
+		{"cs101", "bo", false, "cs101/front"},
 		{"web web/db1", "", true, "web/db1"},
 		{"", "", true, ""},
 		{"web", "", false, "web is a stack: give --all for all of its VMs, or name them: web/KEY or web/GROUP"},
