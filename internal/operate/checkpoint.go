@@ -17,6 +17,7 @@ import (
 	"stackgen/internal/hardware"
 	"stackgen/internal/power"
 	"stackgen/internal/proxmox"
+	"stackgen/internal/pve"
 	"stackgen/internal/selection"
 )
 
@@ -95,6 +96,8 @@ func (v *View) planCheckpoint(ctx context.Context, api *proxmox.Power, name stri
 		return
 	}
 	switch s, err := api.Snapshot(ctx, g, name); {
+	case err == nil && s.Incomplete != "":
+		refuse(removes(g, name), "its snapshot %s is not complete (%s)%s", name, s.Incomplete, stillMade(g))
 	case err == nil:
 		o.Result, o.Text = power.InState, "it has "+pointOf(s).String()
 	case !errors.Is(err, proxmox.ErrNoSnapshot):
@@ -105,6 +108,19 @@ func (v *View) planCheckpoint(ctx context.Context, api *proxmox.Power, name stri
 	default:
 		o.Text = "would be given the checkpoint " + name
 	}
+}
+
+// removes is the command that removes a snapshot which is not complete.
+func removes(g *cluster.Guest, name string) string {
+	return pve.Pvesh("delete", g.Path("snapshot", name), "--force", "1")
+}
+
+// stillMade says what a guest is locked by: a task may still work on the snapshot.
+func stillMade(g *cluster.Guest) string {
+	if g.Lock == "" {
+		return ""
+	}
+	return ": the lock " + g.Lock + " says that a task works on it, or was killed; wait for it, or see `stackgen preflight`"
 }
 
 // Waits are the entries of a guest whose pending changes wait for a restart, as far as it was read.
@@ -139,14 +155,16 @@ func (v *View) each(ctx context.Context, planned []One, complete func(context.Co
 	return all.Wait()
 }
 
-// points are the names of the snapshots of a VM, or none.
+// points are the names of the complete snapshots of a VM, or none.
 func points(ctx context.Context, api *proxmox.Power, vm *selection.VM) (names []string) {
 	all, err := api.Snapshots(ctx, vm.Guest)
 	if err != nil {
 		return nil
 	}
 	for _, s := range all {
-		names = append(names, s.Name)
+		if s.Incomplete == "" {
+			names = append(names, s.Name)
+		}
 	}
 	slices.Sort(names)
 	return names
@@ -175,7 +193,11 @@ func (v *View) Points(ctx context.Context, file bool) map[string]Checkpoint {
 		mu.Lock()
 		defer mu.Unlock()
 		for i := range all {
-			if s := &all[i]; err == nil && s.Name == out[o.String()].Name {
+			switch s := &all[i]; {
+			case err != nil || s.Name != out[o.String()].Name:
+			case s.Incomplete != "":
+				delete(out, o.String())
+			default:
 				out[o.String()] = *pointOf(s)
 			}
 		}

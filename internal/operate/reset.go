@@ -46,6 +46,10 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 		o.Result, o.Text = power.Failed, fmt.Sprintf("its checkpoint cannot be read, and nothing was sent: %v", err)
 		return
 	}
+	if s.Incomplete != "" {
+		refuse(removes(o.Guest, name), "its snapshot %s is not complete (%s)%s", name, s.Incomplete, stillMade(o.Guest))
+		return
+	}
 	o.Point = pointOf(s)
 	if o.Point.was, err = api.Same(ctx, o.Guest); err != nil {
 		refuse("", "%v", err)
@@ -54,6 +58,8 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 	switch newest, other := o.Guest.Config.Raw["parent"], otherGuest(o.VM, o.Point.config); {
 	case other != "":
 		refuse("", "%s has %s: a reset would make it another guest", o.Point, other)
+	case s.Memory && (o.Was == power.Stopped || o.Was == power.Hibernated):
+		refuse("stackgen power start "+o.String(), "%s has its memory, so a reset would start it, and it is %s", o.Point, o.Was)
 	case newest != name && v.Inventory.OnlyNewest(o.Guest):
 		refuse("", "its storage goes back to its newest snapshot only, which is %s, and not to %s", newest, name)
 	default:
@@ -67,7 +73,11 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 
 // plan says what a reset would do.
 func (c *Checkpoint) plan() string {
-	return "would be reset to " + c.String() + ", and what it has written since then is lost" + c.after()
+	text := "would be reset to " + c.String()
+	if c.Memory {
+		text += ", with its memory of that time"
+	}
+	return text + ", and what it has written since then is lost" + c.after()
 }
 
 // after says what a reset leaves to do.

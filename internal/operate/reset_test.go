@@ -276,6 +276,44 @@ func TestResetRefused(t *testing.T) {
 	}
 }
 
+// TestIncompleteCheckpoint: a snapshot whose task was killed is no checkpoint, and Proxmox VE refuses a rollback to it.
+func TestIncompleteCheckpoint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, nil)
+	w.saves("baseline")
+	w.guest(301, func(g *pvesim.Guest) { g.Snapshots[0].Config["snapstate"] = "prepare" })
+	w.guest(302, func(g *pvesim.Guest) {
+		g.Snapshots[0].Config["snapstate"], g.Config["lock"] = "delete", "snapshot-delete"
+	})
+	writes := w.sim.Counters().Writes
+	const half = "refused its snapshot baseline is not complete (prepare)"
+	const locked = "refused its snapshot baseline is not complete (delete): the lock snapshot-delete says that a task works on it, or was killed; " +
+		"wait for it, or see `stackgen preflight`"
+	w.want(w.saves("baseline"), half, locked)
+	w.want(w.resets("baseline"), half, locked)
+	w.want(w.resets("other")[:1], "refused it has no checkpoint other")
+	if points := w.view().Points(context.Background(), false); len(points) > 0 {
+		t.Errorf("checkpoints: %v", points)
+	}
+	if n := w.sim.Counters().Writes; n != writes {
+		t.Errorf("%d writes", n-writes)
+	}
+}
+
+// TestResetWithMemory: a snapshot with the memory of the VM starts it, so a VM that is off on purpose is refused.
+func TestResetWithMemory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, nil)
+	w.saves("baseline")
+	w.guest(301, func(g *pvesim.Guest) { g.Snapshots[0].Config["vmstate"] = "local-lvm:vm-301-state-baseline" })
+	w.want(w.resets("baseline"), "refused baseline of TIME has its memory, so a reset would start it, and it is stopped")
+	w.guest(301, func(g *pvesim.Guest) { g.Running = true })
+	v := w.view()
+	planned, err := v.PlanResets(context.Background(), w.request(v, power.Rollback, "baseline"))
+	expect(t, err)
+	w.want(said(planned), "planned would be reset to baseline of TIME, with its memory of that time, and what it has written since then is lost")
+}
+
 // TestResetOnZFS: what Proxmox VE would refuse is refused before anybody is asked. A storage
 // without snapshots gets no checkpoint.
 func TestResetOnZFS(t *testing.T) {

@@ -10,9 +10,10 @@ import (
 
 // A Snapshot is a saved state of the disks and the configuration of a VM.
 type Snapshot struct {
-	Name   string
-	Time   int64 // seconds since 1970
-	Memory bool  // it has the memory of the VM, which runs after a rollback
+	Name       string
+	Time       int64  // seconds since 1970
+	Memory     bool   // it has the memory of the VM, which runs after a rollback
+	Incomplete string // what a task has begun and not ended: prepare or delete; Proxmox VE refuses a rollback to it
 
 	Config *cluster.Config // of that time; nil in a list
 }
@@ -27,6 +28,7 @@ func (c *client) snapshots(ctx context.Context, g *cluster.Guest) ([]Snapshot, e
 		Name   string `json:"name"`
 		Time   number `json:"snaptime"`
 		Memory number `json:"vmstate"`
+		State  string `json:"snapstate"`
 	}
 	if err := c.get(ctx, g.Path("snapshot"), &list); err != nil {
 		return nil, err
@@ -34,7 +36,7 @@ func (c *client) snapshots(ctx context.Context, g *cluster.Guest) ([]Snapshot, e
 	var out []Snapshot
 	for _, s := range list {
 		if s.Name != "current" { // the VM as it is now
-			out = append(out, Snapshot{Name: s.Name, Time: int64(s.Time), Memory: s.Memory != 0})
+			out = append(out, Snapshot{Name: s.Name, Time: int64(s.Time), Memory: s.Memory != 0, Incomplete: s.State})
 		}
 	}
 	return out, nil
@@ -57,7 +59,7 @@ func (p *Power) Snapshot(ctx context.Context, g *cluster.Guest, name string) (*S
 	if err != nil {
 		return nil, errors.New("the time of the snapshot is not in its configuration")
 	}
-	out := &Snapshot{Name: name, Time: time, Memory: raw["vmstate"] != ""}
+	out := &Snapshot{Name: name, Time: time, Memory: raw["vmstate"] != "", Incomplete: raw["snapstate"]}
 	for _, of := range []string{"description", "parent", "snaptime", "snapstate", "vmstate"} {
 		delete(raw, of)
 	}
