@@ -53,6 +53,18 @@ func (inv *Inventory) gave(e *lock.VM) bool {
 	})
 }
 
+// Volumes are what a VM with a configuration has on storages, unused volumes too, in the order of their keys. Its
+// destroy deletes them.
+func Volumes(raw map[string]string) []string {
+	var out []string
+	for _, d := range pve.Drives(raw) {
+		if !d.CDROM() && !d.CloudInit() {
+			out = append(out, d.File)
+		}
+	}
+	return out
+}
+
 // SystemDisks are the disks of a guest with a volume, and its EFI disk and TPM state.
 func (g *Guest) SystemDisks() []pve.Drive {
 	return slices.DeleteFunc(pve.Drives(g.Config.Raw), func(d pve.Drive) bool { return d.CDROM() || d.CloudInit() || d.IsUnused() })

@@ -49,6 +49,11 @@ func (r *run) completeLeft(s *check.Session, o Order, all []*rebuilding) (*check
 	if err != nil {
 		return nil, nil, err
 	}
+	for i, b := range again { // both are in the order of the stacks
+		if !b.confirmed(all[i], b.keys()) {
+			return nil, nil, r.notConfirmed("the rebuild of "+b.stack.name, b.keys())
+		}
+	}
 	return s, again, r.planRebuilds(s, again)
 }
 

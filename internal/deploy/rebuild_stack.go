@@ -215,8 +215,15 @@ func (r *run) markLost(s *check.Session, b *rebuilding) error {
 	return r.reopen()
 }
 
-// halt stops the guests before they are destroyed.
+// halt stops the guests before they are destroyed, if they have the disks that were confirmed: a backup, clones and a
+// question take their time.
 func (r *run) halt(s *check.Session, b *rebuilding, o Order) error {
+	view := operate.Named(r.p, s.Inventory, b.names())
+	if others, err := view.OtherDisks(r.ctx); err != nil {
+		return err
+	} else if len(others) > 0 {
+		return r.notConfirmed("the rebuild of "+b.stack.name, others)
+	}
 	vmids := map[string]int{}
 	for _, vm := range b.Replaced {
 		vmids[vm.Key] = vm.VMID
@@ -224,7 +231,7 @@ func (r *run) halt(s *check.Session, b *rebuilding, o Order) error {
 	if err := r.stopping(b.stack, s.Inventory, vmids); err != nil {
 		return err
 	}
-	left, err := operate.Named(r.p, s.Inventory, b.names()).Halt(r.ctx, o.Timeout, func(one operate.One) {
+	left, err := view.Halt(r.ctx, o.Timeout, func(one operate.One) {
 		switch {
 		case one.Result == power.Sent && !slices.Contains(b.stack.halted, one.String()):
 			b.stack.halted = append(b.stack.halted, one.String())

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackgen/internal/check"
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/health"
@@ -107,15 +108,19 @@ func (r *run) nextWave(b *rebuilding, i int, o Order) (*check.Session, *rebuildi
 	j := slices.IndexFunc(all, func(other *rebuilding) bool { return other.stack == b.stack })
 	one := all[j]
 	if one.first = one; !one.confirmed(b, b.waves[i].Keys) {
-		err := report.Printf(r.Out, "blocked: %s of %s is not what was confirmed: cluster, spec or lock have something else now of %s\n",
-			b.waveName(i), b.stack.name, some(b.waves[i].Keys))
-		return nil, nil, errors.Join(err, ended{finding.Blocked})
+		return nil, nil, r.notConfirmed(b.waveName(i)+" of "+b.stack.name, b.waves[i].Keys)
 	}
 	r.say("planning %s of %s", b.waveName(i), b.stack.name)
 	return s, one, r.planRebuild(s, one)
 }
 
-// confirmed reports whether the VMs of a wave are replaced as it was confirmed of all.
+// notConfirmed ends the command because something else would be rebuilt than what was confirmed.
+func (r *run) notConfirmed(what string, vms []string) error {
+	err := report.Printf(r.Out, "blocked: %s is not what was confirmed: cluster, spec or lock have something else now of %s\n", what, some(vms))
+	return errors.Join(err, ended{finding.Blocked})
+}
+
+// confirmed reports whether the VMs of a wave are replaced as it was confirmed of all, and lose what was confirmed.
 func (b *rebuilding) confirmed(all *rebuilding, wave []string) bool {
 	was := map[string]guard.Replacement{}
 	for _, vm := range all.Replaced {
@@ -123,7 +128,8 @@ func (b *rebuilding) confirmed(all *rebuilding, wave []string) bool {
 	}
 	other := func(vm guard.Replacement) bool {
 		w, ok := was[vm.Key]
-		return !ok || vm.Granted != w.Granted || !vm.VM.Values.Same(w.VM.Values) || !vm.Exchange.Same(w.Exchange)
+		return !ok || vm.Granted != w.Granted || !vm.VM.Values.Same(w.VM.Values) || !vm.Exchange.Same(w.Exchange) ||
+			!slices.Equal(cluster.Volumes(vm.Guest.Config.Raw), cluster.Volumes(w.Guest.Config.Raw))
 	}
 	return len(b.Replaced) == len(wave) && !slices.ContainsFunc(b.Replaced, other)
 }

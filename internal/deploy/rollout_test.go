@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"stackgen/internal/check"
+	"stackgen/internal/cluster"
 	"stackgen/internal/guard"
 	"stackgen/internal/health"
 	"stackgen/internal/lock"
@@ -115,9 +116,14 @@ func TestConfirmed(t *testing.T) {
 		}
 		return &schema.VM{Values: n}
 	}
+	disks := map[string]string{"scsi0": "local-lvm:vm-100-disk-0,size=8G", "ide2": "local:iso/x.iso,media=cdrom"}
+	more := map[string]string{"scsi0": disks["scsi0"], "unused0": "local-lvm:vm-100-disk-1"}
+	has := func(raw map[string]string) *cluster.Guest { return &cluster.Guest{Config: &cluster.Config{Raw: raw}} }
 	vm := func(template int, text string) guard.Replacement {
-		return guard.Replacement{Granted: guard.Granted{Key: "a", VMID: 100, Template: template}, VM: values(text)}
+		return guard.Replacement{Granted: guard.Granted{Key: "a", VMID: 100, Template: template}, VM: values(text), Guest: has(disks)}
 	}
+	lent := vm(9000, "{cores: 2, tags: [x]}")
+	lent.Guest = has(more)
 	all := &rebuilding{Rebuild: guard.Rebuild{Replaced: []guard.Replacement{vm(9000, "{cores: 2, tags: [x]}")}}}
 	for name, c := range map[string]struct {
 		now  []guard.Replacement
@@ -127,6 +133,7 @@ func TestConfirmed(t *testing.T) {
 		"another template":   {[]guard.Replacement{vm(9001, "{cores: 2, tags: [x]}")}, false},
 		"another value":      {[]guard.Replacement{vm(9000, "{cores: 4, tags: [x]}")}, false},
 		"one value more":     {[]guard.Replacement{vm(9000, "{cores: 2, tags: [x, y]}")}, false},
+		"one volume more":    {[]guard.Replacement{lent}, false},
 		"nothing is left":    {nil, false},
 		"one that is unlike": {[]guard.Replacement{{Granted: guard.Granted{Key: "b", VMID: 100, Template: 9000}, VM: values("{}")}}, false},
 	} {

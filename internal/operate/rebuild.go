@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,6 +50,31 @@ func (v *View) Halt(ctx context.Context, timeout time.Duration, report func(One)
 		}
 	}
 	return left, nil
+}
+
+// OtherDisks reads the VMs of a view again, and returns those that have other volumes than when they were read, or
+// whose VMIDs other guests have.
+func (v *View) OtherDisks(ctx context.Context) (others []string, err error) {
+	config, err := v.cluster()
+	if err != nil {
+		return nil, err
+	}
+	api, err := proxmox.OpenPower(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	defer api.Close()
+	for i := range v.VMs {
+		vm := &v.VMs[i]
+		now, err := api.Same(ctx, vm.Guest)
+		switch {
+		case errors.Is(err, proxmox.ErrOther), err == nil && !slices.Equal(cluster.Volumes(now), cluster.Volumes(vm.Guest.Config.Raw)):
+			others = append(others, vm.String())
+		case err != nil:
+			return nil, fmt.Errorf("the disks of %s cannot be read again: %w", vm.String(), err)
+		}
+	}
+	return others, nil
 }
 
 // longestBackup is how long the backup of a VM may take: Proxmox VE makes those of a node one after the
