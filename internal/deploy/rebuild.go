@@ -305,7 +305,7 @@ func (r *run) sayDone(b *rebuilding, o *Order) {
 		r.say("%s/%s was rebuilt by a run that did not end; it is not rebuilt again", b.stack.name, key)
 	}
 	if _, open := r.marked(b.stack.name); len(b.Done) > 0 && len(b.keys()) == 0 && len(open) > 0 {
-		r.say("to rebuild it once more, first complete that run: `%s`; then name it again", o.resumes([]string{b.stack.name}))
+		r.say("to rebuild it once more, first complete that run: `%s`; then name it again", r.resumes(o, []string{b.stack.name}))
 	}
 }
 

@@ -88,8 +88,8 @@ func (r *run) endMarks(s *check.Session, st *stack) error {
 	case len(all) == 0, len(open) > 0 && r.command == "rebuild":
 		return nil
 	case len(open) > 0:
-		r.say("the rebuild of %s was begun, and is not done: it is given up. To begin it again: `stackgen rebuild %s`",
-			some(open), strings.Join(open, " "))
+		r.say("the rebuild of %s was begun, and is not done: it is given up. To begin it again: `%s`",
+			some(open), r.rebuildAgain(strings.Join(open, " ")))
 	}
 	return r.p.EndRebuild(r.background(), st.name, all, func(text string) { r.say("%s", text) })
 }
@@ -138,12 +138,12 @@ func (r *run) notRebuilt(o Order) error {
 			continue
 		}
 		progress := l.Rollout()
-		text := fmt.Sprintf("%d of %d; %s: `%s`", len(progress.Done), progress.All(), o.howToGoOn(progress), o.resumes(o.scope(st.name)))
+		text := fmt.Sprintf("%d of %d; %s: `%s`", len(progress.Done), progress.All(), o.howToGoOn(progress), r.resumes(&o, o.scope(st.name)))
 		if !slices.ContainsFunc(l.VMs, func(e lock.Entry[lock.VM]) bool { return e.Value.Rebuild != nil && e.Value.Rebuild.Holder != 0 }) {
 			text += ". An apply gives it up"
 		}
 		if len(open) == 0 {
-			text = fmt.Sprintf("all VMs are replaced, and what follows is left to do: `%s`", o.resumes(o.scope(st.name)))
+			text = fmt.Sprintf("all VMs are replaced, and what follows is left to do: `%s`", r.resumes(&o, o.scope(st.name)))
 		}
 		err := report.Printf(r.Out, "note: the rebuild of %s is not done: %s\n", st.name, text)
 		if err != nil {

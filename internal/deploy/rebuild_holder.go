@@ -85,7 +85,8 @@ func (r *run) keepExchanges(s *check.Session, stack string, all, open []string) 
 			left = append(left, name)
 			continue
 		}
-		r.say("%s was begun to be rebuilt, and VM %d has its new disks; to go on: `stackgen rebuild %[1]s`", name, l.VMs.Get(key).Rebuild.Holder)
+		r.say("%s was begun to be rebuilt, and VM %d has its new disks; to go on: `%s`",
+			name, l.VMs.Get(key).Rebuild.Holder, r.rebuildAgain(name))
 	}
 	return slices.DeleteFunc(slices.Clone(all), begun), left
 }

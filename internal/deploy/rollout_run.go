@@ -13,6 +13,7 @@ import (
 	"stackgen/internal/health"
 	"stackgen/internal/lock"
 	"stackgen/internal/report"
+	"stackgen/internal/shell"
 )
 
 // rollOut rebuilds the VMs of one stack, wave by wave: each with a plan and a grant of its own, and
@@ -280,15 +281,20 @@ func (r *run) notHealthy(unhealthy []health.Unhealthy, o *Order) error {
 	}
 	err := report.Printf(r.Out, "no other VM is rebuilt before %s %s healthy: repair %s", some(names), is, it)
 	if len(certain) > 0 {
-		err = errors.Join(err, report.Printf(r.Out, ", or rebuild %s once more:\n  > %s", them, o.resumes(certain)))
+		err = errors.Join(err, report.Printf(r.Out, ", or rebuild %s once more:\n  > %s", them, r.resumes(o, certain)))
 	}
 	err = errors.Join(err, report.Printf(r.Out, "\nthen run the same command again:\n  > %s\n", r.Line))
 	return errors.Join(err, ended{finding.Failed})
 }
 
 // resumes is the command that goes on with the rollout of VMs, or of a whole stack.
-func (o *Order) resumes(what []string) string {
-	return "stackgen rebuild " + strings.Join(what, " ") + " --continue" + o.Flags
+func (r *run) resumes(o *Order, what []string) string {
+	return r.rebuildAgain(strings.Join(what, " ") + " --continue" + o.Flags)
+}
+
+// rebuildAgain is a command that rebuilds, as it is right in the working directory.
+func (r *run) rebuildAgain(args string) string {
+	return shell.In(r.p.Elsewhere(), "stackgen rebuild "+args)
 }
 
 // scope is what goes on in a stack: all of it, or the VMs that were meant.

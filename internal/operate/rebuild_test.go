@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -60,4 +61,25 @@ func TestBackup(t *testing.T) {
 	r := &runner{Request: Request{Action: &power.Dump, Timeout: time.Minute}, api: api, vm: &v.VMs[0]}
 	o, _ := r.follow(context.Background(), task, proxmox.Now{})
 	w.want([]string{o.Text}, "job errors; Backup of VM 301 failed - VM is locked (migrate)")
+}
+
+// TestOtherDisks: what somebody gave a VM after it was read, and another guest, is told.
+func TestOtherDisks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3, nil)
+	v := w.view()
+	told := func(want string) {
+		t.Helper()
+		others, err := v.OtherDisks(context.Background())
+		expect(t, err)
+		if got := strings.Join(others, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	w.sets(301, url.Values{"memory": {"1024"}, "ide2": {"none,media=cdrom"}})
+	told("")
+	w.sets(302, url.Values{"scsi5": {"local-lvm:1"}})
+	told("lab/vm2")
+	w.guest(303, func(g *pvesim.Guest) { g.Config["smbios1"] = "uuid=00000000-0000-4000-8000-000000000000" })
+	told("lab/vm2 lab/vm3")
 }
