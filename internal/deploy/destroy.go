@@ -145,7 +145,8 @@ func (r *run) lookForDestroy() (*check.Session, []finding.Finding, error) {
 		waiting := r.waitsFor(s, found)
 		switch {
 		case waiting == "" && anyStops(found):
-			return nil, nil, r.refuse(s, slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Kind == finding.Unrendered && !f.Stops() }))
+			unneeded := func(f finding.Finding) bool { return f.Kind == finding.Unrendered && !f.Stops() }
+			return nil, nil, r.refuse(s, slices.DeleteFunc(found, unneeded))
 		case waiting == "":
 			return s, found, nil
 		case !said:
