@@ -19,7 +19,7 @@ import (
 const (
 	stateReaders = 4       // units that are read at once
 	maxState     = 1 << 30 // of a state or plan
-	localState   = "tofu.tfstate"
+	localState   = lock.StateFile
 	planJSON     = "tfplan.json" // in a folder of --json-out-dir
 )
 

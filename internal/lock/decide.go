@@ -25,6 +25,9 @@ type Options struct {
 	Selected   func(stack string) bool
 	StateMoved []string // stacks whose state the user has moved
 
+	// Stored reports whether the local backend has a state of a unit of the stack with a state key.
+	Stored func(stateKey, unit string) bool
+
 	RecordsMoved []string // stacks whose records are in their new units, as the user says
 
 	Project string // a random id, for a lock that has none

@@ -106,18 +106,18 @@ func (d *decider) stackRenamed(f *finding.Finding, name string, l *Stack, to *sc
 		all = append(all, r.From+": "+r.To)
 	}
 	entry := finding.Line{Text: "renamed: {stacks: {{}}}", Items: append(all, name+": "+to.Name), Sep: ", "}
-	f.Add(d.settingsStep("or keep its guests under the name "+to.Name, "move its state and render", entry, moveState(l, &now, to.Name)...))
+	then, line := "render", "stackgen render"
+	if !l.sameState(&now) {
+		m := d.moveOf(l, &now)
+		m.explain(f)
+		if line = m.commands(to.Name); m.moves() {
+			then = "move its state and render"
+		}
+	}
+	f.Add(d.settingsStep("or keep its guests under the name "+to.Name, then, entry, line))
 	if spec == l.Spec {
 		f.Next("or undo the new name in "+spec, "name: "+name)
 	}
-}
-
-// moveState are the commands that move the state of a stack, and confirm it.
-func moveState(was, now *Stack, to string) []string {
-	if was.sameState(now) {
-		return []string{"stackgen render"}
-	}
-	return append(moveCommands(was, now), "stackgen render --state-moved "+to)
 }
 
 // namesChange says how the VMs of a stack keep their names when it is renamed.

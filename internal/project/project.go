@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -93,7 +94,7 @@ func (p *Project) Decide(options lock.Options) error {
 	if p.Stacks == nil {
 		return &BlockedError{Project: p}
 	}
-	options.Specs, options.Selected = p.Specs, p.Selected
+	options.Specs, options.Selected, options.Stored = p.Specs, p.Selected, p.stored
 	result := lock.Decide(p.Stacks, p.Rendered, options)
 	p.Problems = schema.SortProblems(append(p.Problems, result.Problems...))
 	p.Refusals, p.Notes = result.Refusals, result.Notes
@@ -102,6 +103,12 @@ func (p *Project) Decide(options lock.Options) error {
 	}
 	p.Stacks.Stacks, p.Lock = result.Stacks, result.Lock
 	return nil
+}
+
+// stored reports whether the local backend has a state of a unit.
+func (p *Project) stored(stateKey, unit string) bool {
+	_, err := os.Stat(filepath.Join(p.Root, lock.StateDir, filepath.FromSlash(stateKey), unit, lock.StateFile))
+	return err == nil
 }
 
 // A BlockedError says that a command cannot work on a project: its files have

@@ -28,11 +28,13 @@ type Rendering struct {
 	Rejected *project.BlockedError // why nothing was rendered, or nil
 	Files    int                   // that the project has
 	Changes  []files.Change
+
+	moved bool // the states of some stacks
 }
 
 // New decides, renders and compares.
 func New(p *project.Project, options lock.Options) (*Rendering, error) {
-	r := &Rendering{Project: p}
+	r := &Rendering{Project: p, moved: len(options.StateMoved) > 0}
 	if p.Empty() {
 		return nil, p.NoSpecs()
 	}
@@ -256,6 +258,11 @@ func (r *Rendering) Write() error {
 	}
 	for _, stack := range r.Project.SelectedNames() {
 		if err := r.Project.RemoveStale(stack); err != nil {
+			return err
+		}
+	}
+	if r.moved { // the folders of the former place
+		if err := files.RemoveEmpty(filepath.Join(r.Project.Root, lock.StateDir)); err != nil {
 			return err
 		}
 	}

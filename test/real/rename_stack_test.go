@@ -18,13 +18,16 @@ func (p *project) paste(refusal string) {
 		p.Fatalf("no commands in\n%s", step)
 	}
 	for _, m := range lines {
-		if args, ok := strings.CutPrefix(m[1], "stackgen "); ok {
-			if code, output := p.stackgen(append(strings.Fields(args), p.dir)...); code != 0 {
-				p.Fatalf("stackgen %s: exit %d\n%s", args, code, output)
-			}
+		before, args, ok := strings.Cut(" && "+m[1], " && stackgen ")
+		if before != "" {
+			p.succeeds(".", "sh", "-c", strings.TrimPrefix(before, " && "))
+		}
+		if !ok {
 			continue
 		}
-		p.succeeds(".", "sh", "-c", m[1])
+		if code, output := p.stackgen(append(strings.Fields(args), p.dir)...); code != 0 {
+			p.Fatalf("stackgen %s: exit %d\n%s", args, code, output)
+		}
 	}
 }
 
