@@ -14,10 +14,58 @@ func (v VM) member() schema.Member { return schema.Member{Name: v.Member, Email:
 
 // joined are the members of the spec whose VMs the lock does not have.
 func (d *stackDecider) joined() (out []schema.Member) {
+	rekeyed := map[string]bool{}
+	for _, r := range d.rekeyed() {
+		rekeyed[r.To] = true
+	}
 	for _, v := range d.stack.VMs {
-		if v.Member != "" && d.old[v.Key] == nil {
+		if v.Member != "" && d.old[v.Key] == nil && !rekeyed[v.Key] {
 			out = append(out, schema.Member{Name: v.Member, Email: v.Email})
 		}
+	}
+	return out
+}
+
+// A rekeying gives a student's VM another key, also because the student gets another number.
+type rekeying struct {
+	schema.Rename
+	numbered bool
+}
+
+// rekeyed are the members of the lock whose VMs have another key in the spec. The spec gives them the
+// seats that the lock has, unless two have one there.
+func (d *stackDecider) rekeyed() map[schema.Member]rekeying {
+	if d.keys != nil {
+		return d.keys
+	}
+	d.keys = map[schema.Member]rekeying{}
+	left, members := map[int]string{}, map[schema.Member]string{}
+	for _, e := range d.lock.VMs {
+		if e.Value.Member != "" && e.Value.Status == Live && !d.inSpec[e.Key] {
+			left[e.Value.Seat], members[e.Value.member()] = e.Key, e.Key
+		}
+	}
+	for _, v := range d.stack.VMs {
+		if v.Seat == 0 || d.old[v.Key] != nil {
+			continue
+		}
+		for _, from := range []string{left[v.Seat], members[schema.Member{Name: v.Member, Email: v.Email}]} {
+			was := d.old[from]
+			if was != nil && (strings.EqualFold(v.Member, was.Member) || v.Formerly == was.member()) {
+				d.keys[was.member()] = rekeying{schema.Rename{From: from, To: v.Key}, was.Seat != v.Seat}
+				break
+			}
+		}
+	}
+	return d.keys
+}
+
+// renaming is a line of the spec such as `renamed: {bo: bob}`, with the pairs that the spec has there
+// already.
+func (d *stackDecider) renaming(add schema.Rename) finding.Line {
+	out := finding.Line{Text: "renamed: {{}}", Sep: ", "}
+	for _, r := range append(slices.Clone(d.stack.Renamed), add) {
+		out.Items = append(out.Items, finding.Key(r.From)+": "+finding.Key(r.To))
 	}
 	return out
 }
@@ -34,9 +82,12 @@ func (d *stackDecider) nameOf(m schema.Member) string {
 	return m.Name
 }
 
-// candidates are the members that joined of whom the lock cannot tell whether they are this one,
-// whose address it does not have.
+// candidates are the members of the roster that this one may be: the same with another key, or
+// those that joined, as long as the lock does not have the address of this one.
 func (d *stackDecider) candidates(m schema.Member) []schema.Member {
+	if _, same := d.rekeyed()[m]; same {
+		return []schema.Member{m}
+	}
 	if m.Email != "" {
 		return nil
 	}
@@ -77,6 +128,14 @@ func (d *stackDecider) memberLeft(
 		return finding.DoAll(what+", keep the VM: add to "+d.lock.Spec+", then render", d.correction(d.nameOf(m), to), "stackgen render")
 	}
 	var first []finding.Step
+	if r, same := d.rekeyed()[m]; same {
+		first = append(first, finding.DoAll("keep the VM: add to "+d.lock.Spec+", then render", d.renaming(r.Rename), "stackgen render"))
+		if !r.numbered {
+			first = append(first, finding.Do("or restore students.key in "+d.lock.Spec))
+		}
+		steps[0].What = "or " + steps[0].What
+		return finding.Why("member-with-other-key"), append(first, steps...)
+	}
 	to, found := corrected[m]
 	switch candidates := d.candidates(m); {
 	case len(candidates) > 0:

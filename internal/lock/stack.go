@@ -30,6 +30,8 @@ type stackDecider struct {
 	otherCreation map[creationChange][]string
 	notPlaced     []string // VMs whose placement does not have their node
 
+	keys map[schema.Member]rekeying // see rekeyed; nil until it is asked for
+
 	publishing map[string]bool // see publishingUnits; nil until it is asked for
 }
 
