@@ -74,6 +74,7 @@ func Decide(p *schema.Project, old *Lock, o Options) Result {
 	}
 	d.lock.Project = cmp.Or(d.lock.Project, o.Project)
 	d.renameStacks()
+	d.mergeKeys()
 	d.again()
 	d.refuseDuplicates()
 	d.reserve()

@@ -113,3 +113,46 @@ func TestForgottenStackLineRemovedEarly(t *testing.T) {
 		t.Errorf("gone: %s: %s", said(r), vmids(r.Lock.Stacks.Get("b")))
 	}
 }
+
+// TestMergedRename: after a merge of a branch that renamed a VM with one that recorded what was seen
+// of it, both entries are one VM. Two VMs never become one.
+func TestMergedRename(t *testing.T) {
+	const (
+		seen    = ", fingerprint: {uuid: 1b4e28ba-2fa1-11d2-883f-0016d3cca427, macs: ['BC:24:11:00:00:09']}"
+		other   = ", fingerprint: {uuid: 2b4e28ba-2fa1-11d2-883f-0016d3cca427, macs: ['BC:24:11:00:00:09']}"
+		former  = ", former: [default/x]"
+		one     = "note: a: x and y are one VM in the lock, VMID 100, as after a merge of two branches: it has the key y now"
+		renamed = "renamed: {x: y}\n"
+	)
+	for name, c := range map[string]struct {
+		x, y, spec string
+		merged     bool
+	}{
+		"the former key was seen": {seen, former, renamed, true},
+		"the line is gone":        {seen, former, "", true},
+		"the new key was seen":    {"", seen, renamed, true},
+		"both were seen":          {seen, seen, "", true},
+		"neither was seen":        {"", former, "", true},
+		"two VMs were seen":       {seen, other + former, renamed, false},
+		"nobody says so":          {seen, "", "", false},
+		"the former is retired":   {seen + ", status: retired", former, renamed, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := merged(t, c.x, c.y)
+			r := decided(t, l, nil, head+c.spec+"vms: {y: {}, z: {}}\n")
+			if got := said(r); (got == one) != c.merged {
+				t.Fatalf("says %q", got)
+			}
+			if !c.merged {
+				return
+			}
+			y := r.Lock.Stacks.Get("a").VMs.Get("y")
+			if r.Lock.Has("a", "x") || y.VMID != 100 || y.seen() != (c.x+c.y != former) || !r.Lock.Stacks.Get("a").Had("x") {
+				t.Errorf("the entry is %+v", y)
+			}
+			if again := decided(t, r.Lock, nil, head+c.spec+"vms: {y: {}, z: {}}\n"); said(again) != "" {
+				t.Errorf("then it says %q", said(again))
+			}
+		})
+	}
+}
