@@ -254,6 +254,7 @@ func (l *Lock) Seats() schema.Seats {
 	}
 	out := schema.Seats{}
 	for _, s := range l.Stacks {
+		ordinals := s.Value.ordinals()
 		for _, v := range s.Value.VMs {
 			if v.Value.Image != nil {
 				out[s.Key] = append(out[s.Key], schema.Seat{
@@ -266,7 +267,7 @@ func (l *Lock) Seats() schema.Seats {
 			}
 			if v.Value.Seat > 0 {
 				out[s.Key] = append(out[s.Key], schema.Seat{
-					N:      v.Value.Seat,
+					N:      ordinals[v.Key],
 					Key:    v.Key,
 					Member: schema.Member{Name: v.Value.Member, Email: v.Value.Email},
 					Live:   v.Value.Status == Live,

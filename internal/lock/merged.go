@@ -72,3 +72,33 @@ func (v *VM) mergedWith(was *Entry[VM]) VM {
 	}
 	return out
 }
+
+// ordinals are the seats of the students by key, each with an ordinal of its own. Two branches may have
+// taken one: then the student whose VM was never seen gets a free one.
+func (s *Stack) ordinals() map[string]int {
+	holders, out := map[int]*Entry[VM]{}, map[string]int{}
+	var twice []*Entry[VM]
+	for i := range s.VMs {
+		e := &s.VMs[i]
+		first := holders[e.Value.Seat]
+		out[e.Key] = e.Value.Seat
+		switch {
+		case e.Value.Seat == 0:
+		case first == nil || first.Value.Status != Live:
+			holders[e.Value.Seat] = e
+		case e.Value.Status != Live || first.Value.seen() && e.Value.seen():
+		case e.Value.seen():
+			holders[e.Value.Seat], twice = e, append(twice, first)
+		default:
+			twice = append(twice, e)
+		}
+	}
+	n := 1
+	for _, e := range twice {
+		for holders[n] != nil {
+			n++
+		}
+		holders[n], out[e.Key] = e, n
+	}
+	return out
+}

@@ -50,6 +50,9 @@ func (d *stackDecider) decide() {
 			continue
 		}
 		d.steady(v, was)
+		if was.Seat != 0 && v.Seat != 0 && was.Seat != v.Seat {
+			d.note("%s/%s: its {n} is %d now, and was %d: what the spec computes from that changes", d.stack.Name, v.Key, v.Seat, was.Seat)
+		}
 		*was = d.vm(v, was)
 	}
 	d.stayNote()

@@ -169,7 +169,7 @@ func (r *Result) decide(ctx context.Context, q Request, inv *cluster.Inventory) 
 	case again && rendering.Blocked():
 		return errors.New("a file that stackgen did not write is in the way; `stackgen render --check` names it")
 	}
-	r.decisions(p.Lock, by.Decisions, q.Again)
+	r.decisions(p.Lock, by.Decisions, renamed(p, q.Again))
 	r.Loads = by.Loads()
 	if inv != nil {
 		r.Advice = placement.Advise(p.SelectedStacks(), p.Lock, inv)
@@ -198,6 +198,17 @@ func (r *Result) newStacks(p *project.Project) {
 			r.Recorded = append(r.Recorded, lock.Recording{Stack: s.Key, What: []string{lock.SawCluster}})
 		}
 	}
+}
+
+// renamed are the names that VMs of the lock have after a render.
+func renamed(p *project.Project, names []string) []string {
+	var out []string
+	for _, name := range names {
+		stack, key, _ := strings.Cut(name, "/")
+		stack, key = p.Rendered.Renamed(p.Stacks, stack, key)
+		out = append(out, stack+"/"+key)
+	}
+	return out
 }
 
 // decisions lists what was decided.
