@@ -37,7 +37,7 @@ func (e *expander) students(key, v *Node, r *roster) {
 	for _, s := range r.students {
 		m := member{
 			key: s.key, pos: key.Pos, keyPos: s.pos, path: "students", n: s.n, student: true, spelt: s.spelt,
-			name: s.name, email: s.email, formerly: s.formerly(), extra: s.extra, own: own,
+			name: s.name, email: s.email, whose: s.whose, formerly: s.formerly(), extra: s.extra, own: own,
 		}
 		if varies {
 			m.own = e.numbered(m, own)

@@ -37,6 +37,7 @@ type member struct {
 	keyPos          Pos // where the key comes from, if elsewhere: the roster's line
 	n               int
 	student, spelt  bool
+	whose           string
 	extra           []Extra
 	own             *Node // its own properties, or nil if they have errors
 	replica         *Replica
@@ -203,7 +204,7 @@ func (e *expander) add(m member) {
 		Formerly: m.formerly, Extra: m.extra, Own: m.own, Replica: m.replica,
 		Values: e.fill(merge(inherited, m.own, row), row)}
 	if m.student {
-		v.Seat, v.Spelt = m.n, m.spelt
+		v.Seat, v.Spelt, v.Whose = m.n, m.spelt, m.whose
 	}
 	if v.IsContainer() {
 		e.readContainer(v)

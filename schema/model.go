@@ -175,6 +175,7 @@ type VM struct {
 	Formerly Member  // what the lock has instead of Member and Email, if that differs
 	Seat     int     // of a student: N, which the lock keeps; otherwise 0
 	Spelt    bool    // the key is made from Member, and differs from it in more than upper case
+	Whose    string  // of a student whose key may become another one's elsewhere, such as on a branch: the address, or the name
 	Extra    []Extra // other columns of its roster line
 	Own      *Node   // properties in its own entry or group
 	Values   *Node   // all properties, in long form, with defaults

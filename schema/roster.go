@@ -25,6 +25,7 @@ type student struct {
 	n         int
 	key       string
 	spelt     bool // the key differs from the name in more than upper case
+	whose     string
 }
 
 func (s *student) member() Member { return Member{s.name, s.email} }

@@ -147,6 +147,7 @@ func (g *seating) keys(students []student) bool {
 	if !g.byName {
 		for i := range students {
 			students[i].key = g.key(students[i].n, "", 1)
+			students[i].whose = cmp.Or(students[i].email, sameName(students[i].name))
 		}
 		return true
 	}
@@ -173,6 +174,9 @@ func (g *seating) keys(students []student) bool {
 		delete(gone, s.key)
 		if s.corrected && s.key != s.was.Key {
 			g.stack.Renamed = append(g.stack.Renamed, Rename{Pos: s.pos, From: s.was.Key, To: s.key})
+		}
+		if s.whose = s.email; number > 1 {
+			s.whose = cmp.Or(s.email, sameName(s.name))
 		}
 		s.spelt = number > 1 || g.cut(s.n, name, 1) != strings.ToLower(s.name)
 	}

@@ -26,9 +26,9 @@ func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 		case had[i] >= 0:
 			out[i] = was.MACs[had[i]]
 		case was.VMID != 0:
-			out[i] = d.newMAC(v.Key, i, networks(v)[i])
+			out[i] = d.newMAC(v, i, networks(v)[i])
 		default:
-			out[i] = d.newMAC(v.Key, i, "")
+			out[i] = d.newMAC(v, i, "")
 		}
 		if holder := d.takeMAC(out[i], d.stack.Name+"/"+v.Key); holder != "" {
 			at := v.Values.Get(guest.Networks).List()[i]
@@ -123,10 +123,16 @@ func inOrder(n, m int, same func(i, k int) bool) []int {
 
 // newMAC decides the address of a NIC: the prefix of Proxmox VE, and a hash, so that
 // two projects in one network hardly ever choose the same. A NIC that a VM gets later has
-// its network in the hash: it does not get the address of one that had its number.
-func (d *stackDecider) newMAC(key string, nic int, network string) string {
+// its network in the hash: it does not get the address of one that had its number. A student
+// is in the hash where the key does not say who it is: on two branches, two students can get one
+// key, and the addresses tell whose VM exists.
+func (d *stackDecider) newMAC(v *schema.VM, nic int, network string) string {
+	of := d.stack.Name + "/" + v.Key
+	if v.Whose != "" {
+		of += "\n" + v.Whose
+	}
 	for attempt := 0; ; attempt++ {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s/%s\n%d%s\n%d", d.decider.lock.Project, d.stack.Name, key, nic, network, attempt))
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d%s\n%d", d.decider.lock.Project, of, nic, network, attempt))
 		mac := fmt.Sprintf("BC:24:11:%02X:%02X:%02X", sum[0], sum[1], sum[2])
 		if d.usedMACs[mac] == "" {
 			return mac

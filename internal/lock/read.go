@@ -23,6 +23,10 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 	root, problems := schema.ParseYAML(file, src)
 	if len(problems) > 0 {
 		r.fail(problems[0].Pos, "%s", problems[0].Message)
+		if problems[0].Code == schema.CodeDuplicateKey {
+			r.problems[0].Fix = "after a merge conflict, keep the line of the guest that an apply has created, and remove the other one: " +
+				"a render decides what is missing, and gives a student whose line is removed another key"
+		}
 		return nil, r.problems
 	}
 	version := root.Get("version")
