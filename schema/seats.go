@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // Seats are the seats of all classes in the lock, by stack.
@@ -19,9 +21,9 @@ type Seat struct {
 	Key    string
 	Member Member // without a name in a class by count
 	Live   bool   // neither retired nor forgotten
+	Gone   bool   // retired or forgotten, and seen to be gone; of a replica, also forgotten
 
 	Node    string       // of a replica
-	Gone    bool         // of a replica: retired or forgotten, and seen to be gone, or forgotten
 	Replica *SeatReplica // of a Template
 }
 
@@ -96,6 +98,12 @@ func (e *expander) formerName() string {
 // usable reports whether a student can have a seat: the VM is not on its way out.
 func (g *seating) usable(s *Seat) bool { return s.Live || !g.listed[s.Key] }
 
+// free reports whether a count may give a student a seat that has no name: a VM that may exist
+// after it was retired or forgotten may be somebody's, unless the spec adopts it.
+func (g *seating) free(s *Seat) bool {
+	return s.Live || s.Gone || g.root.Has("students", "overrides", s.Key, guest.Adopt)
+}
+
 // counted seats the students of a count: those that stay are the first ones.
 func (g *seating) counted(students []student) {
 	next, retired := 0, ""
@@ -105,7 +113,7 @@ func (g *seating) counted(students []student) {
 			if s.Live {
 				retired = s.Key
 			}
-		case next < len(students):
+		case next < len(students) && g.free(s):
 			students[next].n, students[next].was = s.N, s
 			next++
 		}

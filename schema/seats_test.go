@@ -55,6 +55,10 @@ func TestStudentsKeepTheirSeats(t *testing.T) {
 		"a name is corrected":                                 {"roster: [Ana, Bob, Cy]" + static, "renamed: {bo: bob}", named, "1 ana (Ana) 10.0.0.11, 2 bob (Bob) 10.0.0.12, 3 cy (Cy) 10.0.0.13", ""},
 		"a corrected name gets a number and no other address": {"roster: [Zoë, Zoe, Ana]" + static, "renamed: {zo: zoe-2}", []Seat{live(1, "zoe", "Zoë"), live(2, "zo", "Zo"), live(3, "ana", "Ana")}, "1 zoe (Zoë) 10.0.0.11, 2 zoe-2 (Zoe) 10.0.0.12, 3 ana (Ana) 10.0.0.13", ""},
 		"a destroyed VM of a count takes no seat of others":   {"count: 3", "", []Seat{counted[0], {N: 2, Key: "student2"}, counted[2], live(4, "student4", "")}, "1 student1, 3 student3, 4 student4", ""},
+		"a retired VM that may exist is no new student's":     {"count: 3", "", []Seat{counted[0], {N: 2, Key: "student2"}, counted[2]}, "1 student1, 3 student3, 4 student4", ""},
+		"a VM that is gone is a new student's":                {"count: 3", "", []Seat{counted[0], {N: 2, Key: "student2", Gone: true}, counted[2]}, "1 student1, 2 student2, 3 student3", ""},
+		"a forgotten VM that the spec adopts":                 {"count: 3, overrides: {student2: {adopt: {vmid: 2101}}}", "", []Seat{counted[0], {N: 2, Key: "student2"}, counted[2]}, "1 student1, 2 student2, 3 student3", ""},
+		"a count with a forgotten VM becomes a roster":        {"roster: [Ana, Bo, Cy], key: \"student{n}\"", "", []Seat{counted[0], {N: 2, Key: "student2"}, counted[2]}, "1 student1 (Ana), 3 student3 (Bo), 4 student4 (Cy)", ""},
 		"a student who returned keeps the new VM":             {"roster: [Bo, Ana], key: \"s{n}\"", "", []Seat{{N: 1, Key: "s1", Member: Member{Name: "Ana"}}, live(2, "s2", "Bo"), live(3, "s3", "Ana")}, "2 s2 (Bo), 3 s3 (Ana)", ""},
 		"two names with one key":                              {"roster: [Zoë, Zoe, Zóe]", "", nil, "1 zoe (Zoë), 2 zoe-2 (Zoe), 3 zoe-3 (Zóe)", ""},
 		"two names with one key, sorted":                      {"roster: [Zóe, Zoe, Zoë]", "", []Seat{live(1, "zoe", "Zoë"), live(2, "zoe-2", "Zoe"), live(3, "zoe-3", "Zóe")}, "1 zoe (Zoë), 2 zoe-2 (Zoe), 3 zoe-3 (Zóe)", ""},
@@ -78,7 +82,8 @@ func TestStudentsKeepTheirSeats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := strings.SplitAfter(class, "9000}\n")[0] + "students: {" + c.students + "}\n" + c.rest + "\n"
-			vms, problems := joined(t, spec, nil, c.seats...)
+			rosters := map[string]string{"specs/r.csv": "name,email\nAna,a@x\nBo,bo2@x\n", "specs/r2.csv": "name,email\nAna,a@x\nBo,bo1@x\n"}
+			vms, problems := joined(t, spec, rosters, c.seats...)
 			if got := seated(vms); got != c.want || problems != c.problems {
 				t.Errorf("got %s\n%s\nwant %s\n%s", got, problems, c.want, c.problems)
 			}

@@ -285,13 +285,14 @@ func (d *decider) stack(s *schema.Stack) {
 		}
 	}
 	l := &d.lock.Stacks[i].Value
+	l.forgetVMs()
 	l.Status, l.Spec = Live, d.options.Specs[s.Name]
 	remember(l, s)
 	e := &stackDecider{
 		decider:       d,
 		stack:         s,
 		lock:          l,
-		inSpec:        map[string]bool{},
+		inSpec:        map[string]*schema.VM{},
 		retired:       namesOf(s.Retired),
 		forgotten:     namesOf(s.Forgotten),
 		addresses:     l.addresses(),
@@ -305,7 +306,7 @@ func (d *decider) stack(s *schema.Stack) {
 		e.had[v.Key] = true
 	}
 	for _, v := range s.VMs {
-		e.inSpec[v.Key] = true
+		e.inSpec[v.Key] = v
 	}
 	e.rename()
 	e.leave()

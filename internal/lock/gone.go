@@ -89,6 +89,15 @@ func (s *Stack) retire() {
 	}
 }
 
+// forgetVMs marks the VMs of a forgotten stack whose spec is there again.
+func (s *Stack) forgetVMs() {
+	for i := range s.VMs {
+		if v := &s.VMs[i].Value; s.Status == Forgotten && v.Status == Live {
+			v.Status = Forgotten
+		}
+	}
+}
+
 // tombstone is a stack that only the lock has: it has no VMs, and all of its
 // resources will be destroyed.
 func tombstone(name string, l *Stack, project *schema.Project) *schema.Stack {

@@ -13,11 +13,12 @@ import (
 
 // leave handles the VMs that the lock has and the spec does not.
 func (d *stackDecider) leave() {
-	var kept, removed, unseen, forgotten, dropped Ordered[VM]
+	var kept, back, removed, unseen, forgotten, dropped Ordered[VM]
 	for _, e := range d.lock.VMs {
 		v := e.Value
 		switch {
-		case d.inSpec[e.Key]:
+		case d.inSpec[e.Key] != nil:
+			back = append(back, e)
 			v.Status = Live
 		case d.retired[e.Key]:
 			v.Status = Retired
@@ -44,8 +45,12 @@ func (d *stackDecider) leave() {
 	d.old = kept.ByKey()
 	d.refuseRemoval(removed)
 	for _, e := range unseen {
-		d.refuseUnseen(finding.VM, e.Key, "retired-vm-unseen").VMID = e.Value.VMID
+		f := d.refuseUnseen(finding.VM, e.Key, "retired-vm-unseen")
+		if f.VMID = e.Value.VMID; e.Value.Seat > 0 && e.Value.Member == "" { // another student has another number
+			f.Add(d.adoptAgain("or, to keep it", "students", e))
+		}
 	}
+	d.manageAgain(back)
 	d.noteLeaving(forgotten, dropped)
 	units := d.lock.Units.ByKey()
 	for _, w := range append(slices.Clone(d.stack.Retired), d.stack.Forgotten...) {

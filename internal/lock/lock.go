@@ -270,7 +270,8 @@ func (l *Lock) Seats() schema.Seats {
 					N:      ordinals[v.Key],
 					Key:    v.Key,
 					Member: schema.Member{Name: v.Value.Member, Email: v.Value.Email},
-					Live:   v.Value.Status == Live,
+					Live:   v.Value.Status == Live && s.Value.Status == Live,
+					Gone:   v.Value.Gone,
 				})
 			}
 		}

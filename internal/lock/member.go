@@ -41,7 +41,7 @@ func (d *stackDecider) rekeyed() map[schema.Member]rekeying {
 	d.keys = map[schema.Member]rekeying{}
 	left, members := map[int]string{}, map[schema.Member]string{}
 	for _, e := range d.lock.VMs {
-		if e.Value.Member != "" && e.Value.Status == Live && !d.inSpec[e.Key] {
+		if e.Value.Member != "" && e.Value.Status == Live && d.inSpec[e.Key] == nil {
 			left[e.Value.Seat], members[e.Value.member()] = e.Key, e.Key
 		}
 	}

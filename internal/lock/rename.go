@@ -105,7 +105,7 @@ func chained(renames []schema.Rename) []schema.Rename {
 func (d *stackDecider) formerly(key string) int {
 	found := -1
 	for i, e := range d.lock.VMs {
-		if d.inSpec[e.Key] || !slices.ContainsFunc(e.Value.Former, func(a Address) bool { return a.Key == key }) {
+		if d.inSpec[e.Key] != nil || !slices.ContainsFunc(e.Value.Former, func(a Address) bool { return a.Key == key }) {
 			continue
 		}
 		if found >= 0 {

@@ -13,8 +13,8 @@ type stackDecider struct {
 	*decider
 	stack     *schema.Stack
 	lock      *Stack
-	inSpec    map[string]bool // keys of the spec's VMs
-	retired   map[string]bool // names in the spec's retired list
+	inSpec    map[string]*schema.VM // the spec's VMs, by key
+	retired   map[string]bool       // names in the spec's retired list
 	forgotten map[string]bool
 	old       map[string]*VM     // entries of the lock, by key
 	addresses map[string]Address // of these entries until this run, by key

@@ -48,7 +48,7 @@ func (d *stackDecider) units() {
 	recorded := d.lock.Units.ByKey()
 	for _, e := range d.lock.VMs {
 		// The refusal of a VM covers its unit as well.
-		if !d.inSpec[e.Key] && recorded[e.Value.Unit] != nil {
+		if d.inSpec[e.Key] == nil && recorded[e.Value.Unit] != nil {
 			status[e.Value.Unit] = e.Value.Status
 		}
 	}

@@ -70,6 +70,7 @@ var sentences = map[finding.Code]string{
 	"free":                         "its VMID and name are free",
 	"from-template":                "the new one has what its template and the provider give it",
 	"gap":                          "%s",
+	"forgotten-again":              "forgotten before, and its {guest} may exist and be somebody else's: an apply would manage it again",
 	"gone":                         "in state, and not in the cluster any more: a plan would create it again, empty",
 	"gone-by-hand":                 "it was deleted by hand, or the token does not see it any more: the plan creates it again",
 	"gone-nothing-to-write":        "the {guest} is gone, so there is nothing to write",
