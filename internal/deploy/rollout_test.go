@@ -171,7 +171,7 @@ func TestNotHealthy(t *testing.T) {
 		"no other VM is rebuilt before lab/a, lab/b are healthy: repair them, or rebuild lab/a once more:\n  > stackgen rebuild lab/a --continue" + again: {bad, silent},
 	} {
 		var out strings.Builder
-		r := &run{Request: Request{Out: &out, Line: "stackgen rebuild lab --continue"}}
+		r := &run{p: &project.Project{Root: "."}, Request: Request{Out: &out, Line: "stackgen rebuild lab --continue"}}
 		if err := r.notHealthy(list, &Order{}); !errors.As(err, &ended{}) || out.String() != want {
 			t.Errorf("%v\ngot  %s\nwant %s", err, out.String(), want)
 		}
