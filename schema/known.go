@@ -23,7 +23,7 @@ func (g *seating) known(students []student, corrected []Correction) {
 	}
 	for _, s := range g.seats {
 		counted := s.Member.Name == "" && !g.byName
-		if k.used[s] || !g.usable(s) || counted && !g.free(s) || !counted && to[s.Key] == "" {
+		if k.used[s] || !g.usable(s) || counted && !g.vacant(s) || !counted && to[s.Key] == "" {
 			continue
 		}
 		for i := range students {

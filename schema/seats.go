@@ -98,9 +98,9 @@ func (e *expander) formerName() string {
 // usable reports whether a student can have a seat: the VM is not on its way out.
 func (g *seating) usable(s *Seat) bool { return s.Live || !g.listed[s.Key] }
 
-// free reports whether a count may give a student a seat that has no name: a VM that may exist
+// vacant reports whether a count may give a student a seat that has no name: a VM that may exist
 // after it was retired or forgotten may be somebody's, unless the spec adopts it.
-func (g *seating) free(s *Seat) bool {
+func (g *seating) vacant(s *Seat) bool {
 	return s.Live || s.Gone || g.root.Has("students", "overrides", s.Key, guest.Adopt)
 }
 
@@ -113,7 +113,7 @@ func (g *seating) counted(students []student) {
 			if s.Live {
 				retired = s.Key
 			}
-		case next < len(students) && g.free(s):
+		case next < len(students) && g.vacant(s):
 			students[next].n, students[next].was = s.N, s
 			next++
 		}

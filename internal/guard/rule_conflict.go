@@ -425,12 +425,13 @@ func (s *subject) conflictLock() {
 	why, whose, restore := finding.Why("macs-differ"), "", "restore the lock"
 	if v := s.match.VM; v.Whose != "" { // the key went to two students
 		why, whose, restore = finding.Why("macs-differ-student"), " for "+v.Member, "or, if it was not, restore the lock"
-		s.Next("if the "+s.Word()+" was created for another student, find the line of that student in another version of "+lock.File+
-			", write it there instead of the one with this key, and render: the student who has this key now gets another one",
+		s.Next("if the "+s.Word()+" was created for another student, find the line of that student in another version of "+
+			lock.File+", write it there instead of the one with this key, and render: the student who has this key now gets another one",
 			"git log --all -p -S "+has[0]+" -- "+lock.File, "stackgen render")
 	}
 	s.Is(finding.Conflict, why)
-	s.Because("the lock has %s%s, and the state %s", strings.Join(decided, " "), whose, strings.Join(has, " ")).Because("%s", Describe(s.guest))
+	s.Because("the lock has %s%s, and the state %s", strings.Join(decided, " "), whose, strings.Join(has, " "))
+	s.Because("%s", Describe(s.guest))
 	s.Next(restore, lock.Restore)
 	s.Next("or, to keep the MACs of the "+s.Word()+" without it, write into "+s.at.Spec, lines...)
 }

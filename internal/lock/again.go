@@ -9,9 +9,9 @@ import (
 )
 
 // manageAgain judges the VMs of the spec that were retired or forgotten, and that may exist. One
-// that the spec names, or whose student is certainly the same, is managed again, with a note. A
-// forgotten one whose key comes back by a count, or by a name that others may have, may be somebody
-// else's now: it is managed again only if the spec adopts it.
+// that the spec names, or whose student is certainly the same, is managed again. A forgotten one
+// whose key comes back by a count, or by a name that others may have, may be somebody else's now:
+// it is managed again only if the spec adopts it.
 func (d *stackDecider) manageAgain(back Ordered[VM]) {
 	var stay, managed []string
 	for _, e := range back {
@@ -19,6 +19,7 @@ func (d *stackDecider) manageAgain(back Ordered[VM]) {
 		text := fmt.Sprintf("%s (VMID %d)", e.Key, was.VMID)
 		switch holder := d.used[was.VMID]; {
 		case was.Status == Live || was.Gone || was.Image != nil || v.VMID != 0: // what the spec says is judged as that of any VM
+		case was.Status == Retired && v.N == 0: // the spec has it again, and nothing destroyed it
 		case was.Status == Retired:
 			stay = append(stay, text)
 		case holder != d.stack.Name+"/"+e.Key: // it was adopted there
@@ -46,6 +47,7 @@ func (d *stackDecider) refuseAgain(v *schema.VM, e Entry[VM]) {
 	path, _, _ := strings.Cut(v.Path, ".overrides.")
 	d.refuse(finding.OtherVM, finding.VM, e.Key, finding.Why("forgotten-again"),
 		d.adoptAgain("if it is still the right one", path, e),
+		finding.Do("or, if it was forgotten by mistake, and the lock of that is not committed, restore the lock, then render", Restore, "stackgen render"),
 		finding.Do("or, if it does not exist any more, record that, then render", "stackgen resolve", "stackgen render"),
 		finding.Do(other)).
 		Because("VMID %d is reserved for it in the lock", e.Value.VMID)

@@ -92,7 +92,7 @@ func (s *Stack) retire() {
 // forgetVMs marks the VMs of a forgotten stack whose spec is there again.
 func (s *Stack) forgetVMs() {
 	for i := range s.VMs {
-		if v := &s.VMs[i].Value; s.Status == Forgotten && v.Status == Live {
+		if v := &s.VMs[i].Value; s.Status == Forgotten && v.Status == Live && v.Image == nil {
 			v.Status = Forgotten
 		}
 	}
