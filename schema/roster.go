@@ -30,6 +30,12 @@ type student struct {
 
 func (s *student) member() Member { return Member{s.name, s.email} }
 
+// mayBe reports whether the student may be a member of the lock: nothing tells them apart.
+func (s *student) mayBe(m Member) bool {
+	agrees := func(agree func(*student, *Seat) bool) bool { return agree(s, &Seat{Member: m}) }
+	return sameName(s.name) == sameName(m.Name) && slices.ContainsFunc(agreements, agrees)
+}
+
 // formerly is what the lock has for the student's VM, if that is something else.
 func (s *student) formerly() Member {
 	if s.was == nil || s.was.Member.Name == s.name && (s.email == "" || s.was.Member.Email == "" || s.was.Member.Email == s.email) {

@@ -161,15 +161,15 @@ func (g *seating) keys(students []student) bool {
 	}
 	errors := g.errors
 	used := map[string]bool{"teacher": g.root.Has("teacher")} // by another one
-	gone := map[string]string{}                               // retired keys, and whose they were
+	gone := map[string]*Seat{}                                // retired and forgotten keys
 	for _, s := range g.seats {
 		if used[s.Key] = true; !s.Live {
-			gone[s.Key] = sameName(s.Member.Name)
+			gone[s.Key] = s
 		}
 	}
 	mayKeep := func(s *student) bool { // its key
 		own := s.was != nil && s.was.Key == s.key
-		return !Reserved(s.key) && (own || !used[s.key] || gone[s.key] == sameName(s.name))
+		return !Reserved(s.key) && (own || !used[s.key] || gone[s.key] != nil && s.mayBe(gone[s.key].Member))
 	}
 	for i := range students {
 		s := &students[i]
