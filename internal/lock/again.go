@@ -47,7 +47,8 @@ func (d *stackDecider) refuseAgain(v *schema.VM, e Entry[VM]) {
 	path, _, _ := strings.Cut(v.Path, ".overrides.")
 	d.refuse(finding.OtherVM, finding.VM, e.Key, finding.Why("forgotten-again"),
 		d.adoptAgain("if it is still the right one", path, e),
-		finding.Do("or, if it was forgotten by mistake, and the lock of that is not committed, restore the lock, then render", Restore, "stackgen render"),
+		finding.Do("or, if it was forgotten by mistake, and the lock of that is not committed, restore the lock, then render",
+			Restore, "stackgen render"),
 		finding.Do("or, if it does not exist any more, record that, then render", "stackgen resolve", "stackgen render"),
 		finding.Do(other)).
 		Because("VMID %d is reserved for it in the lock", e.Value.VMID)
