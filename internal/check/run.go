@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,7 +70,8 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	if err := h.read(ctx, Config{Destroy: !h.applies() || h.grant != nil}); err != nil {
 		return err
 	}
-	for _, u := range append(h.Units(), h.otherUnits()...) {
+	byName := func(a, b tf.Unit) int { return strings.Compare(a.String(), b.String()) }
+	for _, u := range slices.SortedFunc(maps.Keys(h.State), byName) {
 		run.Units = append(run.Units, runUnit{u, h.State[u]})
 	}
 	if run.Inventory, err = h.Inventory.Encode(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"stackgen/generator"
 	"stackgen/internal/engine"
 	"stackgen/internal/files"
+	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 )
@@ -36,7 +37,25 @@ func (s *Session) readStates(ctx context.Context) error {
 			rest = append(rest, u)
 		}
 	}
-	return s.readBackends(ctx, rest)
+	if err := s.readBackends(ctx, rest); err != nil {
+		return err
+	}
+	return s.readRecordUnits(ctx, units)
+}
+
+// readRecordUnits reads the states that decide about records of the selected stacks and are those of other stacks. Most
+// runs need none.
+func (s *Session) readRecordUnits(ctx context.Context, known []tf.Unit) error {
+	more := guard.RecordUnits(s.input())
+	if len(more) > 0 && len(s.sources.States) > 0 {
+		if err := s.readStateFiles(append(known, more...)); err != nil {
+			return err
+		}
+	}
+	return s.readBackends(ctx, slices.DeleteFunc(more, func(u tf.Unit) bool {
+		_, read := s.State[u]
+		return read
+	}))
 }
 
 // readStateFiles reads the states that the sources have files of.

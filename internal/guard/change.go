@@ -129,7 +129,7 @@ func (p *planJudge) deletes(c *tf.ResourceChange) {
 	switch {
 	case !judged(c.Type):
 		return
-	case c.Type == guest.RecordResource && !wrong && (known == nil && p.status(c) != lock.Moving || p.in.Destroy):
+	case c.Type == guest.RecordResource && !wrong && (p.unwanted(c, known) || p.in.Destroy):
 		return // a spec without the record asks for it
 	case c.Deposed == "" && !wrong && (p.status(c) == lock.Retired || p.in.Destroy) && p.same(c):
 		return
@@ -156,6 +156,11 @@ func (p *planJudge) deletes(c *tf.ResourceChange) {
 	}
 	f.Add(p.retire("to destroy it, remove it from its spec and retire it", c))
 	f.Add(finding.DoAll(stopManaging, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)))
+}
+
+// unwanted reports whether no VM asks for the record that a change destroys. known is what Judge said of it, or nil.
+func (p *planJudge) unwanted(c *tf.ResourceChange, known *finding.Finding) bool {
+	return known == nil && p.status(c) != lock.Moving || known != nil && known.Kind == finding.Retiring
 }
 
 // retire is the step that retires what a change destroys.

@@ -19,6 +19,7 @@ type index struct {
 	vmids     map[int][]vmInState
 	matches   map[string]*cluster.Match  // by stack/key
 	records   map[string]*cluster.Record // by lower-case name
+	wanters   map[string]*wanter         // the same
 	profiles  map[string]*schema.Profile
 	borrowed  map[int][]cluster.Borrowed // volumes that other guests have, by the VMID to which they belong
 }
@@ -35,7 +36,7 @@ type vmInState struct{ stack, unit, address string }
 // newIndex indexes an input. Lists keep the order of the stacks and of the states.
 func newIndex(in Input) index {
 	x := index{places: map[string]*place{}, resources: map[resourceKey][]int{}, vmids: map[int][]vmInState{},
-		matches: map[string]*cluster.Match{}, records: map[string]*cluster.Record{}, profiles: map[string]*schema.Profile{},
+		matches: map[string]*cluster.Match{}, records: map[string]*cluster.Record{}, wanters: map[string]*wanter{}, profiles: map[string]*schema.Profile{},
 		borrowed: in.Inventory.Borrowed()}
 	for unit, state := range in.State {
 		for i, r := range state.Resources {
@@ -47,7 +48,9 @@ func newIndex(in Input) index {
 		for _, unit := range tf.GuestUnits(s.Name) {
 			x.addVMIDs(unit, in.State[unit])
 		}
-		if l := in.Lock.Stacks.Get(s.Name); l != nil && l.Status != lock.Forgotten && in.Selected(s.Name) {
+		l := in.Lock.Stacks.Get(s.Name)
+		x.addWanters(s, l)
+		if l != nil && l.Status != lock.Forgotten && in.Selected(s.Name) {
 			x.places[s.Name] = newPlace(s, l)
 		}
 	}

@@ -49,19 +49,6 @@ func (at *place) recordUnit(vm *schema.VM) string {
 	return lock.UnitDNS
 }
 
-// unwanted is a record that the state has and no VM asks for any more.
-func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r tf.Resource) {
-	f := j.add(at, unit.Key, finding.Record, r.ID)
-	f.Resource = r.Address
-	if unit.Value.Status == lock.Forgotten {
-		f.Is(finding.WouldDestroy, finding.Why("record-unit-forgotten"))
-		f.Because("unit %s", unit.Key)
-		f.Add(finding.DoAll("remove it from the state", lock.StateRemove(at.Name, unit.Key, r.Address)))
-		return
-	}
-	f.Is(finding.Retiring, finding.Why("record-unwanted"))
-}
-
 // record judges one record of a VM.
 func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	name := at.DNS.FQDN(r.Name)
@@ -103,7 +90,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	case answer.CNAME != "":
 		f.Is(finding.Conflict, finding.Why("record-is-alias"))
 		f.Because("it is an alias of %s", answer.CNAME)
-		f.Add(finding.DoAll("remove the alias", removal(at, name, "CNAME")))
+		f.Add(finding.DoAll("remove the alias", removal(at.DNS.Server, at.DNS.Port, name, "CNAME")))
 		f.Next("or publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 	case len(answer.Addresses) == 0:
 		f.Is(finding.Create, finding.Why("record-free"))
@@ -165,10 +152,27 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 	addresses := strings.Join(answer.Addresses, " ")
 	expected := j.addresses(at, vm)
 	exists := j.exists(at, vm)
+	same := len(answer.Addresses) == 1 && slices.Contains(expected, answer.Addresses[0])
+	ours := same || len(expected) == 0 && exists && len(answer.Addresses) == 1
+	other, address := j.inOtherStack(at, f.Key)
+	importing := lock.InUnit(at.Name, f.Unit, "terragrunt import "+shell.Quote(f.Resource)+" "+shell.Word(f.Key))
 	switch {
-	case len(answer.Addresses) == 1 && slices.Contains(expected, answer.Addresses[0]):
+	case other != nil:
+		f.Is(finding.Conflict, finding.Why("record-of-other-stack", other.Stack))
+		f.Because("DNS has %s, in the state of %s", addresses, other)
+		if ours {
+			importing = "stackgen import-blocks"
+		}
+		if ours || exists { // OpenTofu imports nothing for a VM that its unit has not made
+			f.Add(finding.DoAll("if it is that of this "+f.Word()+" now, remove it from the state there, then import it here",
+				lock.StateRemove(other.Stack, other.Unit, address), importing))
+		}
+		f.Next("or let an apply of stack "+other.Stack+" remove it from DNS first", lock.ApplyStack(other.Stack))
+		f.Steps = finding.Alternatives(f.Steps)
+		return
+	case same:
 		f.Is(finding.Adopt, finding.Why("record-in-no-state")).Because("DNS has %s", addresses)
-	case len(expected) == 0 && exists && len(answer.Addresses) == 1:
+	case ours:
 		f.Is(finding.Adopt, finding.Why("record-of-existing-vm"))
 		f.Because("DNS has %s; an apply corrects it if the %s has another address", addresses, f.Word())
 	default:
@@ -177,9 +181,8 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 		if len(expected) > 0 {
 			f.Because("the %s's address is %s", f.Word(), strings.Join(expected, " "))
 		}
-		f.Add(finding.DoAll("if nothing uses it, remove it, then run preflight again", removal(at, f.Key, "A")))
-		f.Next("if it is that of this "+f.Word()+", import it: an apply corrects the address",
-			lock.InUnit(at.Name, f.Unit, "terragrunt import "+shell.Quote(f.Resource)+" "+shell.Word(f.Key)))
+		f.Add(finding.DoAll("if nothing uses it, remove it, then run preflight again", removal(at.DNS.Server, at.DNS.Port, f.Key, "A")))
+		f.Next("if it is that of this "+f.Word()+", import it: an apply corrects the address", importing)
 		f.Next("if it is not yours, publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 		return
 	}
@@ -199,10 +202,9 @@ func (j *judge) addresses(at *place, vm *schema.VM) []string {
 }
 
 // removal is the line that removes a record from DNS.
-func removal(at *place, name, kind string) finding.Line {
-	server := shell.Quote(fmt.Sprintf("server %s %d", at.DNS.Server, at.DNS.Port))
+func removal(server string, port int, name, kind string) finding.Line {
 	return finding.Line{
-		Text:  `printf '%s\n' ` + server + " {} send | nsupdate -k KEYFILE",
+		Text:  `printf '%s\n' ` + shell.Quote(fmt.Sprintf("server %s %d", server, port)) + " {} send | nsupdate -k KEYFILE",
 		Items: []string{shell.Quote("update delete " + name + " " + kind)}, Sep: " ",
 	}
 }

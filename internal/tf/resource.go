@@ -3,6 +3,7 @@ package tf
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,9 @@ type Resource struct {
 	Node    string
 	Name    string
 	MACs    []string
+
+	Addresses []string `json:",omitempty"` // of a record
+
 	Wait    string // how long the provider waits for the agent: "" if it does not
 	Tainted bool
 	Planned bool              // of a VM: no read followed its creation, so its values are those of the plan
@@ -71,6 +75,13 @@ func (i instance) resource() Resource {
 		if sum, _ := values["checksum"].(string); sum != "" {
 			r.Image.Checksum = scalar(values["checksum_algorithm"]) + ":" + sum
 		}
+	}
+	if i.Type == guest.RecordResource {
+		addresses, _ := values["addresses"].([]any)
+		for _, a := range addresses {
+			r.Addresses = append(r.Addresses, scalar(a))
+		}
+		slices.Sort(r.Addresses)
 	}
 	if i.Type != guest.VMResource {
 		return r
