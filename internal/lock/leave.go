@@ -8,6 +8,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -69,6 +70,10 @@ func (d *stackDecider) noteLeaving(forgotten, dropped Ordered[VM]) {
 			d.note("%s: forgotten: %s. While the state has them, the guard blocks every apply; to remove them from it: %s",
 				d.stack.Name, strings.Join(of.keys(), ", "), d.stateRemove(of))
 		}
+	}
+	if len(forgotten) > 0 && d.lock.Units.Get(UnitDNS) != nil { // no spec says any more which records they have
+		d.note("%s: DNS records of forgotten guests are in the unit %s: an apply of it is blocked while they are in its state. For the "+
+			"lines that keep or remove them, run: stackgen preflight %s", d.stack.Name, UnitDNS, shell.Path(d.lock.Spec))
 	}
 	if len(dropped) > 0 {
 		var free []string
