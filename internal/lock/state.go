@@ -94,7 +94,8 @@ func (m *move) contradicts(f *finding.Finding) bool {
 // explain says what a move meets.
 func (m *move) explain(f *finding.Finding) {
 	if len(m.taken) > 0 {
-		f.Because("%s already has a state of %s, which is not overwritten: find out whose it is, and move it away first", m.now.place(), some(m.taken))
+		f.Because("%s already has a state of %s, which is not overwritten: find out whose it is, and move it away first",
+			m.now.place(), some(m.taken))
 	}
 }
 
