@@ -204,7 +204,7 @@ func (j *judge) inOtherStack(at *place, name string) (*tf.Unit, string) {
 	return nil, ""
 }
 
-// RecordUnits are the units of stacks that are not selected whose states say what becomes of records of the selected
+// RecordUnits are the units of stacks that are not selected whose states say what happens to records of the selected
 // ones: those that may have got a record which a selected stack is about to delete, and, if DNS has a name that is
 // in no state of its stack, those that may have it.
 func RecordUnits(in Input) []tf.Unit {

@@ -51,8 +51,13 @@ func sameGuest(s *schema.Stack, was, now *Entry[VM]) bool {
 	if a.seen() && b.seen() {
 		return a.Fingerprint.UUID == b.Fingerprint.UUID && slices.Equal(a.Fingerprint.MACs, b.Fingerprint.MACs)
 	}
-	return slices.ContainsFunc(b.Former, func(f Address) bool { return f.Key == was.Key }) ||
+	return b.had(was.Key) ||
 		slices.ContainsFunc(s.Renamed, func(r schema.Rename) bool { return r.From == was.Key && r.To == now.Key })
+}
+
+// had reports whether the guest had a key before.
+func (v *VM) had(key string) bool {
+	return slices.ContainsFunc(v.Former, func(f Address) bool { return f.Key == key })
 }
 
 // mergedWith is the entry of a guest that has another one with a former key. What was seen belongs to
@@ -86,6 +91,7 @@ func (s *Stack) ordinals() map[string]int {
 		case e.Value.Seat == 0:
 		case first == nil || first.Value.Status != Live:
 			holders[e.Value.Seat] = e
+		case first.Value.had(e.Key) || e.Value.had(first.Key): // one guest, which mergeKeys makes one entry
 		case e.Value.Status != Live || first.Value.seen() && e.Value.seen():
 		case e.Value.seen():
 			holders[e.Value.Seat], twice = e, append(twice, first)
