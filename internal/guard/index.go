@@ -36,8 +36,8 @@ type vmInState struct{ stack, unit, address string }
 // newIndex indexes an input. Lists keep the order of the stacks and of the states.
 func newIndex(in Input) index {
 	x := index{places: map[string]*place{}, resources: map[resourceKey][]int{}, vmids: map[int][]vmInState{},
-		matches: map[string]*cluster.Match{}, records: map[string]*cluster.Record{}, wanters: map[string]*wanter{}, profiles: map[string]*schema.Profile{},
-		borrowed: in.Inventory.Borrowed()}
+		matches: map[string]*cluster.Match{}, records: map[string]*cluster.Record{}, wanters: map[string]*wanter{},
+		profiles: map[string]*schema.Profile{}, borrowed: in.Inventory.Borrowed()}
 	for unit, state := range in.State {
 		for i, r := range state.Resources {
 			key := resourceKey{unit, r.Type, r.Key}

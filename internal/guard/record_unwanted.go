@@ -18,15 +18,15 @@ func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r tf.Resource) {
 	f := j.add(at, unit.Key, finding.Record, r.ID)
 	f.Name, f.Resource = r.Key, r.Address
 	stateRemove := lock.StateRemove(at.Name, unit.Key, r.Address)
-	wanter, forgotten := j.index.wanter(at, r.ID), j.mayBeForgotten(at, unit.Key, r)
+	by, forgotten := j.wanter(at, r.ID), j.mayBeForgotten(at, unit.Key, r)
 	switch {
 	case unit.Value.Status == lock.Forgotten:
 		f.Is(finding.WouldDestroy, finding.Why("record-unit-forgotten"))
 		f.Because("unit %s", unit.Key)
 		f.Add(finding.DoAll("remove it from the state", stateRemove))
-	case wanter != nil && j.mayManage(wanter.unit, r.ID) != "":
+	case by != nil && j.mayManage(by.unit, r.ID) != "":
 		f.Is(finding.WouldDestroy, finding.Why("record-of-two-units"))
-		f.Because("%s/%s asks for it, and %s", wanter.unit.Stack, wanter.vm, j.mayManage(wanter.unit, r.ID))
+		f.Because("%s/%s asks for it, and %s", by.unit.Stack, by.vm, j.mayManage(by.unit, r.ID))
 		f.Add(finding.DoAll("remove it from the state here: DNS keeps it", stateRemove))
 	case len(forgotten) > 0:
 		f.Is(finding.WouldDestroy, finding.Why("record-of-forgotten"))
@@ -41,9 +41,9 @@ func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r tf.Resource) {
 			f.Add(finding.Step{What: "or, if nothing uses it, remove it from the state and from DNS",
 				Lines: []finding.Line{stateRemove, removal(dns.Server, dns.Port, r.ID, "A")}})
 		}
-	case wanter != nil && wanter.unit.Stack != at.Name:
-		f.Is(finding.Retiring, finding.Why("record-for-other-stack", wanter.unit.Stack))
-		f.Because("%s/%s asks for it", wanter.unit.Stack, wanter.vm)
+	case by != nil && by.unit.Stack != at.Name:
+		f.Is(finding.Retiring, finding.Why("record-for-other-stack", by.unit.Stack))
+		f.Because("%s/%s asks for it", by.unit.Stack, by.vm)
 	default:
 		f.Is(finding.Retiring, finding.Why("record-unwanted"))
 	}
