@@ -197,7 +197,6 @@ var otherWords = []otherWord{
 	{"internal/deploy/rebuild_keep.go", []string{"Find()"}, "an action"},
 	{"internal/guard/rule_busy.go", []string{"on()"}, "entries"},
 	{"internal/guard/rule_busy.go", []string{"Contains()"}, "locks of a VM"},
-	{"internal/guard/record_unwanted.go", []string{"Contains()", "HasSuffix()"}, "attributes in a state"},
 	{"internal/guard/rule_unknown.go", []string{"missingDevice()"}, "entries"},
 	{"internal/guard/rules.go", []string{"{}.name"}, "names of rules"},
 	{"internal/", []string{"Path()"}, "parts of a path in the API"},

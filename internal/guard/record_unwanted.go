@@ -132,7 +132,7 @@ func (j *judge) hasNameOrAddress(at *place, e *lock.Entry[lock.VM], r tf.Resourc
 func ipv4In(values tf.Values) []string {
 	var out []string
 	for path, value := range values {
-		if !strings.Contains(path, "ipv4") || strings.HasSuffix(path, "gateway") {
+		if !strings.Contains(path, guest.IPv4) || strings.HasSuffix(path, guest.Gateway) {
 			continue
 		}
 		for _, word := range strings.Fields(value) { // ipv4_addresses is a list of lists
