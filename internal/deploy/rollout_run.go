@@ -117,8 +117,8 @@ func (r *run) nextWave(b *rebuilding, i int, o Order) (*check.Session, *rebuildi
 
 // notConfirmed ends the command because something else would be rebuilt than what was confirmed.
 func (r *run) notConfirmed(what string, vms []string) error {
-	err := report.Printf(r.Out, "blocked: %s is not what was confirmed: cluster, spec or lock have something else now of %s\n",
-		what, some(vms))
+	err := report.Printf(r.Out, "blocked: %s is not what was confirmed: cluster, spec or lock have something else now of %s; "+
+		"run the same command again to see it, and to confirm it:\n  > %s\n", what, some(vms), r.Line)
 	return errors.Join(err, ended{finding.Blocked})
 }
 

@@ -298,6 +298,22 @@ func TestIncompleteCheckpoint(t *testing.T) {
 	if n := w.sim.Counters().Writes; n != writes {
 		t.Errorf("%d writes", n-writes)
 	}
+
+	// The printed line removes it, and then there can be another one.
+	v := w.view()
+	planned, err := v.PlanResets(context.Background(), w.request(v, power.Rollback, "baseline"))
+	expect(t, err)
+	const path = "/nodes/pve1/qemu/301/snapshot/baseline"
+	if got := strings.Join(planned[0].Fix, "\n"); got != "pvesh delete "+path+" --force 1" {
+		t.Fatalf("the step is %q", got)
+	}
+	res := w.sim.Do(context.Background(), pvesim.Request{Method: "DELETE", Path: "/api2/json" + path + "?force=1",
+		Header: http.Header{"Authorization": {"PVEAPIToken=" + w.sim.Token()}}})
+	if res.Status != 200 {
+		t.Fatalf("%d %s", res.Status, res.Reason)
+	}
+	w.wait(time.Minute)
+	w.want(w.saves("baseline")[:1], "done given the checkpoint baseline")
 }
 
 // TestResetWithMemory: a snapshot with the memory of the VM starts it, so a VM that is off on purpose is refused.
