@@ -117,17 +117,21 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
 		reason, steps := finding.Why("removed-from-spec", spec), []finding.Step{retire, forget}
 		member := e.Value.member()
+		rekeyed, same := d.rekeyed()[e.Key]
 		switch {
 		case e.Value.Image != nil: // it has the name of its release and node
+		case same:
+			steps[0].What = "or " + steps[0].What
+			reason, steps = finding.Why("member-with-other-key"), append(d.keepRekeyed(rekeyed), steps...)
 		case member.Name == "":
-			renamed := finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": NEW-KEY"}}
+			renamed := d.renaming(schema.Rename{From: e.Key, To: "NEW-KEY"})
 			steps = append(steps, finding.DoAll("or, to keep under another key: add to "+spec+", then render", renamed, "stackgen render"))
 		default:
 			reason, steps = d.memberLeft(member, corrected, reason, steps)
 		}
 		f := d.refuse(finding.Removed, finding.VM, e.Key, reason, steps...)
 		f.VMID = e.Value.VMID
-		if member.Name != "" && len(d.candidates(member)) == 0 {
+		if member.Name != "" && !same && len(d.candidates(member)) == 0 {
 			f.Because("of %s, who is not in the roster any more", d.nameOf(member))
 		}
 	}

@@ -32,17 +32,21 @@ type rekeying struct {
 	numbered bool
 }
 
-// rekeyed are the members of the lock whose VMs have another key in the spec. The spec gives them the
-// seats that the lock has, unless two have one there.
-func (d *stackDecider) rekeyed() map[schema.Member]rekeying {
+// rekeyed are the students' VMs that have another key in the spec, by their keys in the lock. The spec gives students
+// the seats that the lock has, unless two have one there.
+func (d *stackDecider) rekeyed() map[string]rekeying {
 	if d.keys != nil {
 		return d.keys
 	}
-	d.keys = map[schema.Member]rekeying{}
+	d.keys = map[string]rekeying{}
 	left, members := map[int]string{}, map[schema.Member]string{}
 	for _, e := range d.lock.VMs {
-		if e.Value.Member != "" && e.Value.Status == Live && d.inSpec[e.Key] == nil {
-			left[e.Value.Seat], members[e.Value.member()] = e.Key, e.Key
+		if e.Value.Status != Live || d.inSpec[e.Key] != nil {
+			continue
+		}
+		left[e.Value.Seat] = e.Key
+		if e.Value.Member != "" {
+			members[e.Value.member()] = e.Key
 		}
 	}
 	for _, v := range d.stack.VMs {
@@ -51,13 +55,22 @@ func (d *stackDecider) rekeyed() map[schema.Member]rekeying {
 		}
 		for _, from := range []string{left[v.Seat], members[schema.Member{Name: v.Member, Email: v.Email}]} {
 			was := d.old[from]
-			if was != nil && (strings.EqualFold(v.Member, was.Member) || v.Formerly == was.member()) {
-				d.keys[was.member()] = rekeying{schema.Rename{From: from, To: v.Key}, was.Seat != v.Seat}
+			if was != nil && (strings.EqualFold(v.Member, was.Member) || was.Member != "" && v.Formerly == was.member()) {
+				d.keys[from] = rekeying{schema.Rename{From: from, To: v.Key}, was.Seat != v.Seat}
 				break
 			}
 		}
 	}
 	return d.keys
+}
+
+// keepRekeyed is how a student's VM gets its other key.
+func (d *stackDecider) keepRekeyed(r rekeying) []finding.Step {
+	steps := []finding.Step{finding.DoAll("keep the VM: add to "+d.lock.Spec+", then render", d.renaming(r.Rename), "stackgen render")}
+	if !r.numbered {
+		steps = append(steps, finding.Do("or restore students.key in "+d.lock.Spec))
+	}
+	return steps
 }
 
 // renaming is a line of the spec such as `renamed: {bo: bob}`, with the pairs that the spec has there
@@ -82,12 +95,9 @@ func (d *stackDecider) nameOf(m schema.Member) string {
 	return m.Name
 }
 
-// candidates are the members of the roster that this one may be: the same with another key, or
-// those that joined, as long as the lock does not have the address of this one.
+// candidates are the members of the roster that this one may be: those that joined, as long as the lock does not have
+// the address of this one.
 func (d *stackDecider) candidates(m schema.Member) []schema.Member {
-	if _, same := d.rekeyed()[m]; same {
-		return []schema.Member{m}
-	}
 	if m.Email != "" {
 		return nil
 	}
@@ -128,14 +138,6 @@ func (d *stackDecider) memberLeft(
 		return finding.DoAll(what+", keep the VM: add to "+d.lock.Spec+", then render", d.correction(d.nameOf(m), to), "stackgen render")
 	}
 	var first []finding.Step
-	if r, same := d.rekeyed()[m]; same {
-		first = append(first, finding.DoAll("keep the VM: add to "+d.lock.Spec+", then render", d.renaming(r.Rename), "stackgen render"))
-		if !r.numbered {
-			first = append(first, finding.Do("or restore students.key in "+d.lock.Spec))
-		}
-		steps[0].What = "or " + steps[0].What
-		return finding.Why("member-with-other-key"), append(first, steps...)
-	}
 	to, found := corrected[m]
 	switch candidates := d.candidates(m); {
 	case len(candidates) > 0:

@@ -30,7 +30,7 @@ type stackDecider struct {
 	otherCreation map[creationChange][]string
 	notPlaced     []string // VMs whose placement does not have their node
 
-	keys map[schema.Member]rekeying // see rekeyed; nil until it is asked for
+	keys map[string]rekeying // see rekeyed; nil until it is asked for
 
 	publishing map[string]bool // see publishingUnits; nil until it is asked for
 }

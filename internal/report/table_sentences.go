@@ -119,7 +119,7 @@ var sentences = map[finding.Code]string{
 	"may-exist":                    "%s, so it may exist",
 	"member-unclear":               "the roster has %s members named %s, and the lock does not say whose it is",
 	"member-with-other-address":    "its member is not in the roster any more, and a new one of the same name has another e-mail address: an apply would destroy it",
-	"member-with-other-key":        "its member has another key in the spec: an apply would destroy it and create another VM",
+	"member-with-other-key":        "it has another key in the spec: an apply would destroy it and create another VM",
 	"member-with-same-address":     "its member is not in the roster any more, and a new one has the same e-mail address: an apply would destroy it",
 	"member-with-similar-name":     "its member is not in the roster any more, and a new one has a similar name: an apply would destroy it",
 	"migrated-as-spec":             "it was migrated by hand or by HA to the node that the spec says: an apply leaves it there",
