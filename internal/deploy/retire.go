@@ -197,7 +197,7 @@ func (r *run) leaveNotes() []string {
 		switch {
 		case l == nil:
 		case l.err != nil:
-			out = append(out, l.stays())
+			out = append(out, l.failure())
 		default:
 			out = append(out, fmt.Sprintf("afterwards %s %s the class: out of the roster, and `%s`, in %s",
 				strings.Join(l.members(), ", "), one(l.keys(), "leaves", "leave"), finding.Entries("retired", l.keys()...), l.paths()))
@@ -213,7 +213,7 @@ func (r *run) unlist(stack string, keys []string) (l *leaving, text string) {
 	}
 	if l.write(r.p.Root); l.err != nil {
 		r.failed = true
-		r.say("%s", l.stays())
+		r.say("%s", l.failure())
 		return l, ""
 	}
 	spec := shell.Path(l.vms[0].File)
@@ -233,8 +233,8 @@ func (l *leaving) write(root string) {
 	}
 }
 
-// stays says why the files are left to a person.
-func (l *leaving) stays() string {
+// failure says why the files are left to a person.
+func (l *leaving) failure() string {
 	members := strings.Join(l.members(), ", ")
 	if len(l.wrote) > 0 {
 		return fmt.Sprintf("%s left the roster, %s, and the rest is not written: %v", members, strings.Join(l.wrote, " and "), l.err)

@@ -125,7 +125,7 @@ func TestLeaveHalf(t *testing.T) {
 	}
 	l.write(p.Root)
 	roster, err := os.ReadFile(filepath.Join(dir, "specs", "art.csv"))
-	if said := l.stays(); err != nil || strings.Contains(string(roster), "Bo") || l.err == nil || !strings.Contains(said, "Bo left the roster, ") ||
+	if said := l.failure(); err != nil || strings.Contains(string(roster), "Bo") || l.err == nil || !strings.Contains(said, "Bo left the roster, ") ||
 		!strings.Contains(said, "art.csv, and the rest is not written: ") {
 		t.Errorf("%v: %s\n%s", err, said, roster)
 	}

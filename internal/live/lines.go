@@ -48,7 +48,7 @@ func (l *lines) changed(b *progress.Board, r *progress.Row, phase bool, at float
 		text += l.alike(b, r)
 	case r.Phase == progress.Continues:
 		text += " in Proxmox VE, after " + duration(r.Elapsed(at))
-	case r.Phase == progress.Held:
+	case r.Phase == progress.AwaitsLock:
 		text += ": " + r.Waits
 	case r.Phase.Over():
 		text += " after " + duration(r.Elapsed(at)) + l.score(b, r.Kind)

@@ -17,7 +17,7 @@ type Row struct {
 	Began   float64  // seconds since the start of the run; below 0 before that
 	Ended   float64  // below 0 before that
 	Error   string   // the message of the tool, or of the task that failed, as it is
-	Waits   string   // what a VM waits for in the phase Held
+	Waits   string   // what a VM waits for in the phase AwaitsLock
 	Fix     string   // commands after an action on a VM that failed or was declined, one a line
 	Reading *Reading // nil if nothing was read since
 

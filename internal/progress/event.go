@@ -144,7 +144,7 @@ const (
 	Moving     Phase = "moving"
 	Stopping   Phase = "stopping"
 	Destroying Phase = "destroying"
-	Held       Phase = "waiting for its lock"
+	AwaitsLock Phase = "waiting for its lock"
 	Done       Phase = "done"
 	Continues  Phase = "goes on" // in the cluster, after an interrupt of the run
 	Broken     Phase = "failed"

@@ -53,7 +53,7 @@ func (r *Row) act(e Event) {
 		r.over(Continues, e.At)
 	default:
 		r.begin(e.At)
-		r.Phase, r.Waits = Held, e.Text
+		r.Phase, r.Waits = AwaitsLock, e.Text
 	}
 }
 
@@ -94,7 +94,7 @@ func (r *Row) begin(at float64) {
 
 // enter changes the phase, unless a task of the cluster has said more already.
 func (r *Row) enter(p Phase) {
-	if r.Phase == Queued || r.Phase == Held {
+	if r.Phase == Queued || r.Phase == AwaitsLock {
 		r.Phase, r.Waits = p, ""
 	}
 }

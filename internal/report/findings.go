@@ -77,15 +77,15 @@ func (r *Findings) Print(w io.Writer, o Options) error {
 func (r *Findings) answer() string {
 	switch {
 	case len(r.Unplanned) > 0:
-		return r.goOn() + "; what an apply changes was not looked at"
+		return r.verdict() + "; what an apply changes was not looked at"
 	case len(r.Blocked) > 0:
-		return r.goOn() + "; what else an apply changes in " + strings.Join(r.Blocked, ", ") + " is not known before that"
+		return r.verdict() + "; what else an apply changes in " + strings.Join(r.Blocked, ", ") + " is not known before that"
 	}
-	return r.goOn()
+	return r.verdict()
 }
 
-// goOn says whether to go on.
-func (r *Findings) goOn() string {
+// verdict says whether to go on.
+func (r *Findings) verdict() string {
 	if r.Answer != "" {
 		return r.Answer
 	}
