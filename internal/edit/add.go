@@ -123,7 +123,20 @@ func AddVMs(src []byte, list string, vms []NewVM) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", list, err)
 	}
-	return e.apply(), nil
+	var added [][]string
+	for _, v := range vms {
+		added = append(added, []string{list, v.key()})
+	}
+	return keepsRest(src, e.apply(), added...)
+}
+
+// key is the key as it is, without quotes.
+func (v NewVM) key() string {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(v.Key), &doc); err != nil || len(doc.Content) == 0 {
+		return v.Key
+	}
+	return doc.Content[0].Value
 }
 
 // entries are the entries of VMs, each with the end of its last line.

@@ -46,7 +46,9 @@ func Adopt(src []byte, adoptions []Adoption) ([]byte, error) {
 	}
 	e := &editor{src: src, lines: lineStarts(src)}
 	var errs []error
+	var entries [][]string
 	for _, a := range adoptions {
+		entries = append(entries, []string{a.List, a.Key, guest.Adopt})
 		_, list := entry(doc.Content[0], a.List)
 		key, value := entry(list, a.Key)
 		if key == nil {
@@ -60,7 +62,10 @@ func Adopt(src []byte, adoptions []Adoption) ([]byte, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return e.apply(), nil
+	if len(entries) == 0 {
+		return src, nil
+	}
+	return keepsRest(src, e.apply(), entries...)
 }
 
 // adopt writes the VMID into one VM.
@@ -171,11 +176,7 @@ func (e *editor) insertBelow(key, first *yaml.Node, text string) error {
 	if strings.Trim(indent, " ") != "" {
 		return errors.New("its indentation is not one of spaces only")
 	}
-	end := "\n"
 	at := e.lines[key.Line]
-	if strings.HasSuffix(string(e.src[:at]), "\r\n") {
-		end = "\r\n"
-	}
-	e.changes = append(e.changes, change{at, at, indent + text + end})
+	e.changes = append(e.changes, change{at, at, e.newline(indent + text + "\n")})
 	return nil
 }

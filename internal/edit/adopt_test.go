@@ -11,6 +11,7 @@ func TestAdopt(t *testing.T) {
 		{"block, deep", "# ä\nvms:\n      web01: # ö\n            cores: 2\n", "# ä\nvms:\n      web01: # ö\n            adopt: {vmid: 140}\n            cores: 2\n"},
 		{"block, Windows", "vms:\r\n  web01:\r\n    cores: 2\r\n", "vms:\r\n  web01:\r\n    adopt: {vmid: 140}\r\n    cores: 2\r\n"},
 		{"block, merged", "x: &x {cores: 2}\nvms:\n  web01:\n    <<: *x\n", "x: &x {cores: 2}\nvms:\n  web01:\n    adopt: {vmid: 140}\n    <<: *x\n"},
+		{"other ends of lines in a text", "note: 'x\u2028y\rz'\nvms:\n  web01: {cores: 2}\n  web02: {cores: 3}\n", "note: 'x\u2028y\rz'\nvms:\n  web01: {adopt: {vmid: 140}, cores: 2}\n  web02: {cores: 3}\n"},
 		{"flow", "vms:\n  web01: {name: shop}  # c\n", "vms:\n  web01: {adopt: {vmid: 140}, name: shop}  # c\n"},
 		{"flow, anchored", "vms:\n  web01: &w {name: shop}\n  web02: *w\n", "vms:\n  web01: &w {adopt: {vmid: 140}, name: shop}\n  web02: *w\n"},
 		{"flow, several lines", "vms:\n  web01: {\n    name: shop,\n  }\n", "vms:\n  web01: {adopt: {vmid: 140}, \n    name: shop,\n  }\n"},

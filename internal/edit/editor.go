@@ -22,14 +22,46 @@ type change struct {
 	text    string
 }
 
+// lineStarts are where the lines of a file begin. YAML has more ends of lines than a text editor shows.
 func lineStarts(src []byte) []int {
 	out := []int{0}
-	for i, b := range src {
-		if b == '\n' {
-			out = append(out, i+1)
+	for i := 0; i < len(src); {
+		c, size := utf8.DecodeRune(src[i:])
+		i += size
+		switch {
+		case c == '\r' && i < len(src) && src[i] == '\n': // they are one end
+		case strings.ContainsRune("\n\r\u0085\u2028\u2029", c):
+			out = append(out, i)
 		}
 	}
 	return out
+}
+
+// Lines are the lines of a file as YAML counts them, each with its end.
+func Lines(src []byte) []string {
+	var out []string
+	starts := append(lineStarts(src), len(src))
+	for i := range len(starts) - 1 {
+		out = append(out, string(src[starts[i]:starts[i+1]]))
+	}
+	return out
+}
+
+// Replace replaces a text that is at a line and a column, both from 1; it may be in quotes, which stay.
+func Replace(src []byte, line, column int, old, text string) ([]byte, error) {
+	e := &editor{src: src, lines: lineStarts(src)}
+	at, err := e.offset(&yaml.Node{Line: line, Column: column})
+	if err != nil {
+		return nil, err
+	}
+	if at < len(src) && strings.ContainsRune("\"'", rune(src[at])) {
+		at++
+	}
+	if old == "" || !strings.HasPrefix(string(src[at:]), old) {
+		return nil, errForm
+	}
+	e.changes = []change{{at, at + len(old), text}}
+	return e.apply(), nil
 }
 
 // offset is where a node begins. The columns of yaml.v3 count characters.

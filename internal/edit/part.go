@@ -63,6 +63,8 @@ func (e *editor) part(n *yaml.Node, path []string, text string) error {
 		switch {
 		case value != nil && len(path) > 1:
 			return e.part(value, path[1:], text)
+		case value != nil && text == "" && len(n.Content) == 2:
+			return errForm // without it, nothing is left
 		case value != nil && text == "":
 			return e.removeKey(n, key, value)
 		case value != nil:
@@ -202,11 +204,10 @@ func (e *editor) insertLine(last *yaml.Node, line string) error {
 	for at < len(e.src) && e.src[at] != '\n' { // a comment stays behind its value
 		at++
 	}
-	newline := "\n"
 	if at > 0 && e.src[at-1] == '\r' {
-		newline, at = "\r\n", at-1
+		at--
 	}
-	e.changes = append(e.changes, change{at, at, newline + strings.ReplaceAll(line, "\n", newline)})
+	e.changes = append(e.changes, change{at, at, e.newline("\n" + line)})
 	return nil
 }
 

@@ -30,6 +30,7 @@ func TestParts(t *testing.T) {
 		{"items by number", "    networks:\n      - {bridge: vmbr0}\n      - {bridge: vmbr1, vlan: 5} # c\n", "    networks:\n      - {bridge: vmbr0}\n      - {bridge: vmbr1} # c\n", "networks", []Part{{Path: []string{"1", "vlan"}}}},
 		{"items that are text", "    tags:\n      - a # one\n      - b\n", "    tags:\n      - a # one\n      - c\n", "tags", []Part{{Path: []string{"b"}}, {Path: []string{"c"}, Text: "c"}}},
 		{"a key, removed", "    startup:\n      order: 1\n      up: 30 # s\n    name: x\n", "    startup:\n      order: 1\n    name: x\n", "startup", []Part{{Path: []string{"up"}}}},
+		{"the only key, removed", "    startup:\n      order: 1\n    name: x\n", "    name: x\n", "startup", []Part{{Path: []string{"order"}}}},
 		{"a key of a part, added", "    agent: {enabled: true}\n", "    agent: {enabled: true, trim: true}\n", "agent", []Part{{Path: []string{"trim"}, Text: "true"}}},
 		{"a shorthand is replaced", "    disks: none\n", "    disks: [{interface: scsi0, size: 8}]\n", "disks", grow},
 		{"Windows", "    disks:\r\n      - interface: scsi0\r\n        size: 32\r\n", "    disks:\r\n      - interface: scsi0\r\n        size: 32\r\n      - interface: scsi1\r\n        size: 8\r\n", "disks", add},
@@ -68,6 +69,8 @@ func TestEntries(t *testing.T) {
 		{"own overrides", "students:\n  overrides:\n    bo:\n      # few\n      cores: 2 # c\n", "students:\n  overrides:\n    bo:\n      # few\n      cores: 4 # c\n", student, []Setting{cores}},
 		{"the teacher", "teacher:\n  cores: 2\nstudents: {count: 1}\n", "teacher:\n  cores: 4\nstudents: {count: 1}\n", []string{"teacher"}, []Setting{cores}},
 		{"removed", "teacher:\n  cores: 2\n  memory: 512 # c\n", "teacher:\n  cores: 2\n", []string{"teacher"}, []Setting{{Key: "memory"}}},
+		{"removed, the only one", "teacher: # t\n  memory: 512\nstudents: {count: 1}\n", "teacher: {} # t\nstudents: {count: 1}\n", []string{"teacher"}, []Setting{{Key: "memory"}}},
+		{"removed, the only one, and another one", "teacher:\n  memory: 512\n", "teacher: {cores: 4}\n", []string{"teacher"}, []Setting{{Key: "memory"}, cores}},
 		{"removed, in braces", "teacher: {cores: 2, memory: 512} # c\n", "teacher: {memory: 512} # c\n", []string{"teacher"}, []Setting{{Key: "cores"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func Retire(src []byte, key string) ([]byte, error) {
 		}
 		e = &editor{src: src, lines: lineStarts(src)}
 		e.insertText(len(src), list+": ["+key+"]\n")
-		return e.apply(), nil
+		return keepsRest(src, e.apply(), []string{list})
 	case err != nil:
 		return nil, err
 	case in.Style&yaml.FlowStyle != 0 || value.Anchor != "" || value.Style&yaml.TaggedStyle != 0:
@@ -38,7 +38,7 @@ func Retire(src []byte, key string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.apply(), nil
+	return keepsRest(src, e.apply(), []string{list})
 }
 
 // give writes a value behind a key that has none.
@@ -74,7 +74,7 @@ func Unlist(src []byte, line, column int) ([]byte, error) {
 			if err := e.removeItem(roster, i); err != nil {
 				return nil, err
 			}
-			return e.apply(), nil
+			return keepsRest(src, e.apply(), []string{"students", "roster"})
 		}
 	}
 	return nil, errForm

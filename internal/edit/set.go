@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,6 +23,19 @@ type Setting struct {
 // keys that lead to the VM, such as vms and web01. An entry in overrides is made if it is
 // missing. Set makes all changes or none.
 func Set(src []byte, at []string, settings []Setting) ([]byte, error) {
+	var entries [][]string
+	for _, s := range settings {
+		entries = append(entries, append(slices.Clone(at), s.Key))
+	}
+	out, err := set(src, at, settings)
+	if err != nil || len(entries) == 0 {
+		return out, err
+	}
+	return keepsRest(src, out, entries...)
+}
+
+// set is Set without a proof.
+func set(src []byte, at []string, settings []Setting) ([]byte, error) {
 	src, settings, err := setParts(src, at, settings)
 	if err != nil {
 		return nil, err
@@ -34,7 +48,7 @@ func Set(src []byte, at []string, settings []Setting) ([]byte, error) {
 		if err := e.fill(key, value, ""); err != nil {
 			return nil, err
 		}
-		return Set(e.apply(), at, settings)
+		return set(e.apply(), at, settings)
 	}
 	if value.Kind != yaml.MappingNode {
 		return nil, errors.New("its value is not a map of its own: it may be an alias that other VMs share; write its properties by hand")
@@ -47,14 +61,16 @@ func Set(src []byte, at []string, settings []Setting) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", s.Key, err)
 		}
 	}
-	if len(fresh) == 0 {
-		return e.apply(), nil
-	}
 	e, vms, key, value, err := findEntry(e.apply(), at)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case value.Kind == yaml.ScalarNode: // its last property was removed
+		err = e.fill(key, value, strings.Join(fresh, ", "))
+	default:
+		err = e.append(vms, key, value, fresh)
 	}
-	if err := e.append(vms, key, value, fresh); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return e.apply(), nil
@@ -87,6 +103,16 @@ func (e *editor) replaceProperty(key, value *yaml.Node, line string) error {
 	end, err := e.end(value)
 	if err != nil {
 		return err
+	}
+	from, err := e.offset(value)
+	if err != nil {
+		return err
+	}
+	switch before := string(e.src[at:max(at, from)]); {
+	case strings.Contains(before[min(len(before), len(key.Value)):], "#"):
+		return errors.New("there is a comment before its value, which would be lost")
+	case at > 0 && strings.HasPrefix(strings.TrimLeft(string(e.src[e.lines[key.Line-1]:at]), " "), "?"):
+		return errForm
 	}
 	e.changes = append(e.changes, change{at, end, line})
 	return nil
@@ -141,15 +167,14 @@ func (e *editor) insertAfter(key, value *yaml.Node, lines []string) error {
 	for at < len(e.src) && e.src[at] != '\n' { // a comment stays behind its property
 		at++
 	}
-	newline := "\n"
 	if at > 0 && e.src[at-1] == '\r' {
-		newline, at = "\r\n", at-1
+		at--
 	}
 	text := ""
 	for _, line := range lines {
-		text += newline + indent + line
+		text += "\n" + indent + line
 	}
-	e.changes = append(e.changes, change{at, at, text})
+	e.changes = append(e.changes, change{at, at, e.newline(text)})
 	return nil
 }
 
@@ -170,10 +195,7 @@ func (e *editor) unfold(key, value *yaml.Node, lines []string) (bool, error) {
 	begin := e.lines[key.Line-1]
 	margin := string(e.src[begin:at])
 	margin = margin[:len(margin)-len(strings.TrimLeft(margin, " "))]
-	indent := "\n" + margin + "  "
-	if rest := string(e.src[end:]); strings.HasPrefix(rest, "\r\n") {
-		indent = "\r" + indent
-	}
+	indent := e.newline("\n" + margin + "  ")
 	text := ""
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		from, err := e.offset(value.Content[i])

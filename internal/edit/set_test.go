@@ -19,6 +19,9 @@ func TestSet(t *testing.T) {
 		{"last line without an end", "vms:\n  a:\n    name: x", "vms:\n  a:\n    name: x\n    cores: 4", one},
 		{"after a list in lines", "vms:\n  a:\n    tags:\n      - x\n      - y\n  b: {}\n", "vms:\n  a:\n    tags:\n      - x\n      - y\n    cores: 4\n  b: {}\n", one},
 		{"Windows", "vms:\r\n  a:\r\n    name: x\r\n", "vms:\r\n  a:\r\n    name: x\r\n    cores: 4\r\n", one},
+		{"Windows, the last line without an end", "vms:\r\n  a:\r\n    name: x # c", "vms:\r\n  a:\r\n    name: x # c\r\n    cores: 4", one},
+		{"Windows, braces with a comment", "vms:\r\n  a: {name: x} # c\r\n", "vms:\r\n  a:  # c\r\n    name: x\r\n    cores: 4\r\n    disks: [{interface: scsi0, size: 8}]\r\n", two},
+		{"other ends of lines in a text", "note: \"x\u2028y\u0085z\rw\"\nvms:\n  a: {cores: 2}\n  b: {cores: 2}\n", "note: \"x\u2028y\u0085z\rw\"\nvms:\n  a: {cores: 4}\n  b: {cores: 2}\n", one},
 		{"braces", "vms:\n  a: {name: x}  # c\n", "vms:\n  a: {name: x, cores: 4}  # c\n", one},
 		{"braces, there", "vms:\n  a: {cores: 2, name: \"x, {y}\"}\n", "vms:\n  a: {cores: 4, name: \"x, {y}\"}\n", one},
 		{"braces, many", "vms:\n  a: {name: x, tags: [a, b]}  # c\n  b: {}\n", "vms:\n  a:   # c\n    name: x\n    tags: [a, b]\n    cores: 4\n    disks: [{interface: scsi0, size: 8}]\n  b: {}\n", two},
@@ -60,10 +63,27 @@ func TestSetRefuses(t *testing.T) {
 		"vms:\n  a: {\n    cores: {x: 1, # c\n    y: 2}\n  }\n":  "cannot be edited",
 		"vms:\n  a:\n    cores: two words\n      on two lines\n": "cannot be edited",
 		"vms:\n  a:\n    description: |\n      x\n":              "cannot be edited",
+		"vms:\n  a:\n    cores: # the reason\n      2\n":         "a comment before its value",
+		"vms:\n  a:\n    cores:\n      # the reason\n      2\n":  "a comment before its value",
+		"vms:\n  a:\n    ? cores\n    : 2\n":                     "cannot be edited",
 	} {
 		got, err := Set([]byte(src), []string{"vms", "a"}, []Setting{{Key: "cores", Line: "cores: 4"}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s\n%s", src, err, want, got)
+		}
+	}
+}
+
+// TestSetKeepsTheRest: what is below a text on several lines does not become a part of it, and a
+// removed line does not take its end away.
+func TestSetKeepsTheRest(t *testing.T) {
+	for _, src := range []string{
+		"vms:\n  a:\n    meta: |\n      text\n    tags:\n      - x\n      # of the tags\n    name: y\n",
+		"vms:\n  a:\n    meta: |\n      text\n    tags: [x]",
+	} {
+		got, err := Set([]byte(src), []string{"vms", "a"}, []Setting{{Key: "tags"}})
+		if err == nil || !strings.Contains(err.Error(), "a change of something else") {
+			t.Errorf("%q: got %v\n%s", src, err, got)
 		}
 	}
 }
