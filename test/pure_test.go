@@ -37,7 +37,7 @@ var may = map[string][]string{
 	"internal/guard":     {"guest", "schema", "internal/natural", "internal/finding", "internal/shell", "internal/lock", "internal/cluster", "internal/feasible", "internal/effect", "internal/hardware", "internal/tf", "internal/pve"},
 	"internal/hardware":  {"guest", "schema", "internal/natural", "internal/sshkey", "internal/finding", "internal/shell", "internal/cluster", "internal/effect", "internal/edit", "internal/pve", "internal/tf"},
 	"internal/discover":  {"guest", "schema", "internal/natural", "internal/shell", "internal/lock", "internal/cluster", "internal/hardware", "internal/edit", "internal/pve"},
-	"internal/drift":     {"guest", "schema", "internal/secret", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/effect", "internal/hardware", "internal/tf", "internal/guard"},
+	"internal/drift":     {"guest", "schema", "internal/secret", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/effect", "internal/edit", "internal/hardware", "internal/tf", "internal/guard"},
 	"internal/outputs":   {"guest", "schema", "generator", "internal/natural", "internal/shell", "internal/lock"},
 	"internal/power":     {},
 	"internal/rollout":   {},

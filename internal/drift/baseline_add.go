@@ -1,12 +1,13 @@
 package drift
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"stackgen/internal/edit"
 	"stackgen/internal/finding"
 	"stackgen/schema"
 )
@@ -55,15 +56,11 @@ func (b *Baseline) Add(found []finding.Finding, today, reason, expires string) (
 
 // renew replaces the date of an entry.
 func renew(src string, e Entry, expires string) (string, error) {
-	lines := strings.SplitAfter(src, "\n")
-	line := lines[e.expires.Line-1]
-	at := e.expires.Col - 1
-	if i := strings.Index(line[min(at, len(line)):], e.Expires); i == 0 || i == 1 { // it may be in quotes
-		at += i
-		lines[e.expires.Line-1] = line[:at] + expires + line[at+len(e.Expires):]
-		return strings.Join(lines, ""), nil
+	out, err := edit.Replace([]byte(src), e.expires.Line, e.expires.Col, e.Expires, expires)
+	if err != nil {
+		return "", fmt.Errorf("%s: the date is written in a form that cannot be edited: write %s by hand", e.expires, expires)
 	}
-	return "", fmt.Errorf("%s: the date is written in a form that cannot be edited: write %s by hand", e.expires, expires)
+	return string(out), nil
 }
 
 // insert adds entries behind the last one.
@@ -93,7 +90,7 @@ func (b *Baseline) insert(src string, news []Entry) (string, error) {
 	case len(known.Items) == 0:
 		return "", fmt.Errorf("%s: write `known:` without brackets, so that entries can be added below it", known.Pos)
 	}
-	line := strings.Split(src, "\n")[known.Items[0].Line-1]
+	line := edit.Lines([]byte(src))[known.Items[0].Line-1]
 	indent, _, ok := strings.Cut(line, "- ")
 	if !ok || strings.Trim(indent, " ") != "" {
 		return "", fmt.Errorf("%s: write each entry on lines of its own, so that others can be added below them", known.Pos)
@@ -123,14 +120,10 @@ func entryLines(entries []Entry, indent, newline string) string {
 // plain is text that needs no quotes in YAML.
 var plain = regexp.MustCompile(`^[a-z][a-z0-9_/.-]*$`)
 
-// quoted is a text in JSON, which is YAML too; names and dates need no quotes.
+// quoted is a text in quotes; names and dates need none.
 func quoted(key, text string) string {
 	if key == "expires" || key == "verdict" || (key == "at" || key == "attribute") && plain.MatchString(text) {
 		return text
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // text can always be encoded
-	return strings.TrimSuffix(b.String(), "\n")
+	return strconv.Quote(strings.ToValidUTF8(text, "\ufffd")) // what YAML cannot have as it is, or ends a line in it, is escaped
 }

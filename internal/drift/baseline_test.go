@@ -120,3 +120,33 @@ func TestExit(t *testing.T) {
 		}
 	}
 }
+
+// TestBaselineHostile: what the cluster says may have every character, and is known by exactly that.
+func TestBaselineHostile(t *testing.T) {
+	for _, text := range []string{"a\u0085b", "a\u2028b", "\x7f", "\x1b[31m", "\ufeffa", "\u202ea", "a\nb: c\n- d", `"${x}" 'y' \`, "\u0000", "😀\U000e0001", "null", "yes", "1e3", "!x &a *a #"} {
+		found := []finding.Finding{known("lab/a", "description", text, "old", finding.Outdated)}
+		body, _, err := (&Baseline{}).Add(found, "2026-01-01", "r "+text, "2026-02-01")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, problems := ParseBaseline("k", body)
+		if b == nil || len(b.Entries) != 1 || b.Entries[0].Real != text {
+			t.Errorf("%q: %v\n%s", text, problems, body)
+		}
+	}
+}
+
+// TestBaselineLines: YAML has more ends of lines than an editor shows, and counts characters.
+func TestBaselineLines(t *testing.T) {
+	src := "# a\u2028# b\r# c\nversion: 1\nknown:\n  - {at: lab/a, attribute: cores, real: \"4\", spec: \"2\", reason: für, expires: '2020-01-01'}\n"
+	b, problems := ParseBaseline("k", []byte(src))
+	if b == nil {
+		t.Fatal(problems)
+	}
+	found := []finding.Finding{known("lab/a", "cores", "4", "2", finding.Outdated), known("lab/b", "on_boot", "true", "", finding.Outdated)}
+	body, n, err := b.Add(found, "2026-01-01", "new", "2026-03-01")
+	want := strings.Replace(src, "2020-01-01", "2026-03-01", 1) + "  - at: lab/b\n    attribute: on_boot\n    real: \"true\"\n    spec: \"\"\n    reason: \"new\"\n    expires: 2026-03-01\n"
+	if err != nil || n != 2 || string(body) != want {
+		t.Errorf("%v %d\n%s", err, n, body)
+	}
+}

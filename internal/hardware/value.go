@@ -1,9 +1,9 @@
 package hardware
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackgen/internal/pve"
@@ -79,11 +79,7 @@ func flow(n *schema.Node) string {
 		if bare.MatchString(n.Text) && !slices.Contains(words, strings.ToLower(n.Text)) {
 			return n.Text
 		}
-		var quoted strings.Builder // in JSON, which is YAML too
-		enc := json.NewEncoder(&quoted)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(n.Text) // text can always be encoded
-		return strings.TrimSuffix(quoted.String(), "\n")
+		return strconv.Quote(strings.ToValidUTF8(n.Text, "\ufffd")) // what YAML cannot have as it is, or ends a line in it, is escaped
 	}
 	return n.Text
 }
