@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -154,6 +155,9 @@ func (c *Checker) one(ctx context.Context, vm *VM) error {
 		return errors.New("its agent reports no address")
 	case len(c.TCP) == 0:
 		return nil
+	case vm.Address != "" && len(is.Addresses) > 0 && !slices.Contains(is.Addresses, vm.Address):
+		return fmt.Errorf("its agent reports %s, and not %s of its spec, where another machine may answer",
+			strings.Join(is.Addresses[:min(maxAddresses, len(is.Addresses))], ", "), vm.Address)
 	}
 	addresses := vm.addresses(is)
 	if len(addresses) == 0 {

@@ -68,6 +68,8 @@ func TestWait(t *testing.T) {
 	fixed.Address, none.Recorded = "192.0.2.5", nil
 	none.Agent = false
 	const closed5 = "lab/a: TCP port 22 is not open at 192.0.2.5: connection refused"
+	const other = "lab/a: its agent reports 192.0.2.7, 2001:db8::7, and not 192.0.2.5 of its spec, where another machine may answer"
+	both := Reading{Running: true, Agent: true, Addresses: []string{"192.0.2.7", "192.0.2.5"}}
 	const closed6 = "lab/a: TCP port 22 is not open at 2001:db8::7: connection refused"
 	for name, c := range map[string]struct {
 		rule      Rule
@@ -91,7 +93,10 @@ func TestWait(t *testing.T) {
 		"both ports, by IPv6":     {tcp, vm, always(up), only("[2001:db8::7]:22", "[2001:db8::7]:80"), "", 0},
 		"one port of two":         {tcp, vm, always(up), only("192.0.2.7:22"), closed6, time.Minute},
 		"ports of two addresses":  {tcp, vm, always(up), only("192.0.2.7:22", "[2001:db8::7]:80"), closed6, time.Minute},
-		"the address of the spec": {tcp, fixed, always(up), only("192.0.2.7:22", "192.0.2.7:80"), closed5, time.Minute},
+		"the address of the spec": {tcp, fixed, always(both), only("192.0.2.7:22", "192.0.2.7:80"), closed5, time.Minute},
+		"both ports there":        {tcp, fixed, always(both), only("192.0.2.5:22", "192.0.2.5:80"), "", 0},
+		"another one answers":     {tcp, fixed, always(up), only("192.0.2.5:22", "192.0.2.5:80"), other, time.Minute},
+		"a silent agent's":        {Rule{TCP: []int{22}}, fixed, always(silent), only("192.0.2.5:22"), "", 0},
 		"a recorded one":          {Rule{TCP: []int{22}}, vm, always(silent), only("192.0.2.9:22"), "", 0},
 		"the agent's wins":        {Rule{TCP: []int{22}}, vm, always(up), only("192.0.2.9:22"), closed6, 0},
 		"no address": {Rule{TCP: []int{22}}, none, always(silent), nil,
