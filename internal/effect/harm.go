@@ -21,6 +21,9 @@ const (
 	// Proxmox VE refuses to move a disk and delete its source if a snapshot has the source. The provider asks for
 	// it after it has stopped the VM, and leaves it off.
 	Snapshots Harm = "an apply would fail halfway: Proxmox VE does not move the disk of a VM with snapshots"
+	// Proxmox VE looks at the protection that a VM has before the request, not at the one that the same request sets. The
+	// provider asks for it after it has stopped the VM for its TPM or cloud-init drive, and leaves it off.
+	Protected Harm = "an apply would fail halfway: Proxmox VE removes no drive of a protected VM"
 	// The provider moves a disk and has Proxmox VE delete the source, which asks no other guest.
 	Lends     Harm = "an apply would move a disk and delete its volume, which another guest has, too"
 	Forgets   Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"

@@ -21,6 +21,7 @@ type VM struct {
 	Lent        []string          // entries of its volumes that other guests have, too, as far as those were read
 	BootDevices []string          // devices that no update detaches: it boots from them
 	Snapshots   bool              // it has some
+	Protected   bool              // it has Proxmox VE's own protection
 	Running     bool
 	Answers     bool // its agent does
 	Restarts    bool // the provider restarts or stops it where an update needs that
@@ -189,7 +190,7 @@ func (v *VM) refuses(u tf.Change, effect schema.Effect) (string, Harm) {
 	case moves && slices.Contains(v.Lent, entryOf(u)):
 		return "deletes a volume that another guest has, too", Lends
 	case moves && v.Snapshots:
-		return v.failedMove(), Snapshots
+		return v.failedStop(true), Snapshots
 	}
 	return "", ""
 }
@@ -204,9 +205,9 @@ func entryOf(c tf.Change) string {
 	return c.Device
 }
 
-// failedMove is what the move of a disk does that a snapshot has.
-func (v *VM) failedMove() string {
-	if v.Running && v.Permits {
+// failedStop is what a change does that fails, for some of them after the provider has stopped the VM.
+func (v *VM) failedStop(stops bool) string {
+	if stops && v.Running && v.Permits {
 		return "stops the VM and fails"
 	}
 	return "fails"
@@ -217,10 +218,12 @@ func (v *VM) detach(u tf.Change) (string, Harm) {
 	switch {
 	case v.lost(u):
 		return "fails", Lost
-	case u.Path == "tpm_state" && v.had(u):
-		return v.powerOff(u)
 	case u.Path == "disk" && u.Removes() && slices.Contains(v.BootDevices, u.Device) && v.had(u):
 		return "fails", BootsFrom
+	case v.Protected && u.Removes() && v.had(u):
+		return v.failedStop(u.Path == "tpm_state"), Protected
+	case u.Path == "tpm_state" && v.had(u):
+		return v.powerOff(u)
 	case u.Removes() && v.had(u):
 		return v.unplug(u), ""
 	case strings.HasPrefix(u.Path, "efi_disk."):
@@ -284,7 +287,10 @@ func (v *VM) had(c tf.Change) bool {
 // powerOff is a change that needs the VM off.
 func (v *VM) powerOff(u tf.Change) (string, Harm) {
 	was, known := v.State[u.Attribute()]
+	block, _, _ := strings.Cut(u.Path, ".")
 	switch {
+	case v.Protected && block == "initialization" && !v.NoDrive: // the provider deletes the drive that the VM has
+		return v.failedStop(true), Protected
 	case u.Effect() == schema.Move && known && was == u.Is:
 		return "moves it back", MovesBack
 	case !v.Running:

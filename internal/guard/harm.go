@@ -31,6 +31,7 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 		vm.Hotplug = g.Config.Raw["hotplug"]
 		vm.Plugs = vm.Hotplug
 		vm.Snapshots = g.Config.Snapshot() != ""
+		vm.Protected = on(g.Config, guest.Protection)
 	}
 	return vm
 }
@@ -147,6 +148,8 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 			name := g.Config.Snapshot()
 			f.Next("or, if you do not need its snapshot "+name+" any more, delete it, then run preflight again",
 				pve.Pvesh("delete", g.Path("snapshot", shell.Word(name))))
+		case effect.Protected:
+			f.Next("to remove it, remove the protection first, then run preflight again", set(g, "--protection 0"))
 		case effect.MovesBack:
 			f.Next("or move it back yourself", moveDisk(g, u))
 		case effect.Moves:
