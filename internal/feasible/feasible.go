@@ -119,10 +119,11 @@ type creation struct {
 	inv      *cluster.Inventory
 	vm       *schema.VM
 	entry    *lock.VM
-	on       string         // its node
-	template *cluster.Guest // nil if it is not known
-	unmade   bool           // its template is one of a Template that is not applied yet
-	current  *cluster.Guest // the VM, if it exists
+	on       string          // its node
+	template *cluster.Guest  // nil if it is not known
+	unmade   bool            // its template is one of a Template that is not applied yet
+	current  *cluster.Guest  // the VM, if it exists
+	profile  *schema.Profile // of the VM, if it exists and what its profile ignores is known
 	check    Check
 	found    []Obstacle
 	unknown  []Unknown
@@ -163,7 +164,7 @@ func Update(inv *cluster.Inventory, v *schema.VM, e *lock.VM, g *cluster.Guest, 
 	if v == nil || g.Config == nil || len(g.Config.Raw) == 0 {
 		return nil
 	}
-	c := &creation{inv: inv, vm: v, entry: e, on: g.Node, current: g, values: map[string]*schema.Node{}}
+	c := &creation{inv: inv, vm: v, entry: e, on: g.Node, current: g, profile: p, values: map[string]*schema.Node{}}
 	for _, row := range creationChecks {
 		attribute, also := updateChecks[row.Check]
 		if c.check = row.Check; also && (p == nil || !p.Ignores(attribute)) {

@@ -37,7 +37,8 @@ func (c *creation) uses() []storageUse {
 		entries = c.current.Config.Raw
 	}
 	on := func(field string, index int, id, entry string) {
-		if id == "" || pve.ParseDrive(entry, entries[entry]).Storage == id {
+		ignored := c.profile != nil && c.profile.Ignores(schema.VMField(field).Attribute())
+		if id == "" || ignored || pve.ParseDrive(entry, entries[entry]).Storage == id {
 			return
 		}
 		out = append(out, storageUse{field: field, index: index, id: id, node: c.on})
@@ -48,8 +49,8 @@ func (c *creation) uses() []storageUse {
 	for i, d := range c.get(guest.Disks).List() {
 		on(guest.Disks, i, d.Get(guest.Datastore).Str(), d.Get(guest.Interface).Str())
 	}
-	if ci := c.get(guest.CloudInit); ci != nil && !ci.Off() && c.current == nil {
-		on(guest.CloudInit, 0, ci.Get(guest.Datastore).Str(), "")
+	if ci := c.get(guest.CloudInit); ci != nil && !ci.Off() {
+		on(guest.CloudInit, 0, ci.Get(guest.Datastore).Str(), cloudInitOf(entries))
 	}
 	on(guest.EFI, 0, c.get(guest.EFI).Get(guest.Datastore).Str(), "efidisk0")
 	on(guest.TPM, 0, c.get(guest.TPM).Get(guest.Datastore).Str(), "tpmstate0")
