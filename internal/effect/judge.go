@@ -56,6 +56,9 @@ const (
 	restarts     = "restarts the VM"
 	hardStop     = "stops the VM hard and starts it again: no agent answers"
 	stops        = "stops the VM and starts it again"
+	startsVM     = "starts the VM"
+	stopsVM      = "stops the VM"
+	stopsVMHard  = "stops the VM hard: no agent answers"
 	nextStart    = "when it starts"
 	second       = "with a second apply"
 	again        = "with every apply again"
@@ -158,6 +161,8 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		return v.unplug(u), ""
 	case schema.Move, schema.PowerOff:
 		return v.powerOff(u)
+	case schema.Power:
+		return v.power(u)
 	case schema.Restart, schema.NeedlessRestart:
 		return v.restarting(u)
 	case schema.Pending:
@@ -301,6 +306,23 @@ func (v *VM) powerOff(u tf.Change) (string, Harm) {
 		return hardStop, ""
 	}
 	return "needs the VM off", Stops
+}
+
+// power is a change of whether the VM runs. The provider does not ask for that whether it may restart the VM.
+func (v *VM) power(u tf.Change) (string, Harm) {
+	does := stopsVM
+	if !v.Answers {
+		does = stopsVMHard
+	}
+	switch starts := u.Is == "true"; {
+	case starts == v.Running:
+		return atOnce, ""
+	case starts:
+		return startsVM, ""
+	case v.Permits:
+		return does, ""
+	}
+	return does, Stops
 }
 
 // restarting is a change that the provider restarts a running VM for, if it may.

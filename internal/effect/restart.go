@@ -9,7 +9,7 @@ import (
 
 // Interrupts reports whether an update restarts or stops a running VM that permits it.
 func (u Update) Interrupts() bool {
-	return u.Harm == "" && slices.Contains([]string{restarts, hardStop, stops, restartsContainer, stopsContainer}, u.Does)
+	return u.Harm == "" && slices.Contains([]string{restarts, hardStop, stops, stopsVM, stopsVMHard, restartsContainer, stopsContainer}, u.Does)
 }
 
 // Reboots reports whether the provider restarts a running VM for an update, if it may.
