@@ -19,6 +19,11 @@ func TestDisabledAgentIsAHardStop(t *testing.T) {
 			}
 		}
 	}
+	for _, u := range vm.Updates([]tf.Change{{Path: "agent", Was: "enabled=true", Whole: true}}) { // the provider's default is off
+		if u.Does != hardStop {
+			t.Errorf("agent block removed: %s, want %s", u, hardStop)
+		}
+	}
 	if !vm.Answers {
 		t.Error("the VM was changed")
 	}

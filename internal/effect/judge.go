@@ -68,7 +68,7 @@ const (
 // Updates are the changes that do something, each with its effect and harm.
 func (v *VM) Updates(changes []tf.Change) []Update {
 	var out []Update
-	if slices.ContainsFunc(changes, func(c tf.Change) bool { return c.Path == "agent.enabled" && c.Is == "false" }) {
+	if slices.ContainsFunc(changes, disablesAgent) {
 		silent := *v // the provider disables the agent first, and then does not ask it
 		silent.Answers = false
 		v = &silent
@@ -96,6 +96,11 @@ func (v *VM) Updates(changes []tf.Change) []Update {
 		out = append(out, u)
 	}
 	return out
+}
+
+// disablesAgent reports whether a change disables the agent: without a block, it is off.
+func disablesAgent(c tf.Change) bool {
+	return c.Path == "agent.enabled" && c.Is == "false" || c.Path == "agent" && c.Whole && c.Removes()
 }
 
 // effect is the effect of a change. For a cloud-init drive that the VM does not have, the
