@@ -55,6 +55,65 @@ func TestHotplug(t *testing.T) {
 	}
 }
 
+// TestHotplugOfMemoryAndCPUs: Proxmox VE plugs and unplugs both in a running VM with that hotplug, and the provider restarts
+// it for less memory, and for other CPUs than their number. It takes 1 for hotplug of both, which Proxmox VE does not.
+func TestHotplugOfMemoryAndCPUs(t *testing.T) {
+	more, less := tf.Change{Path: "memory.dedicated", Was: "2048", Is: "3072"}, tf.Change{Path: "memory.dedicated", Was: "2048", Is: "1024"}
+	balloon := tf.Change{Path: "memory.floating", Was: "2048", Is: "1024"}
+	two, three := tf.Change{Path: "cpu.hotplugged", Was: "0", Is: "2"}, tf.Change{Path: "cpu.hotplugged", Was: "2", Is: "3"}
+	all, fewer := tf.Change{Path: "cpu.hotplugged", Was: "2", Is: "0"}, tf.Change{Path: "cpu.hotplugged", Was: "3", Is: "2"}
+	cores := tf.Change{Path: "cpu.cores", Was: "2", Is: "4"}
+	grows := tf.Change{Path: "disk.size", Device: "scsi0", Was: "8", Is: "10"}
+	for name, c := range map[string]struct {
+		hotplug  string
+		restarts bool // the provider may, and the spec permits it
+		changes  []tf.Change
+		does     string
+		harm     Harm
+	}{
+		"more memory":                      {"memory", false, []tf.Change{more}, atOnce, ""},
+		"more memory, restart permitted":   {"memory", true, []tf.Change{more}, atOnce, ""},
+		"more memory, hotplug 1":           {"1", true, []tf.Change{more}, afterRestart, ""},
+		"more memory, default":             {"", true, []tf.Change{more}, restarts, ""},
+		"more memory, a smaller balloon":   {"memory", true, []tf.Change{more, balloon}, restarts, ""},
+		"less memory":                      {"memory", false, []tf.Change{less}, released, ""},
+		"less memory, restart permitted":   {"memory", true, []tf.Change{less}, restarts, ""},
+		"less memory, no hotplug of it":    {"cpu", false, []tf.Change{less}, afterRestart, ""},
+		"another CPU":                      {"cpu", false, []tf.Change{three}, atOnce, ""},
+		"another CPU, restart permitted":   {"cpu", true, []tf.Change{three}, atOnce, ""},
+		"another CPU, and cores":           {"cpu", true, []tf.Change{three, cores}, restarts, ""},
+		"all CPUs":                         {"cpu", true, []tf.Change{all}, atOnce, ""},
+		"a CPU less":                       {"cpu", true, []tf.Change{fewer}, released, ""},
+		"two instead of all CPUs":          {"cpu", false, []tf.Change{two}, released, ""},
+		"another CPU, no hotplug of it":    {"memory", true, []tf.Change{three}, restarts, ""},
+		"a disk grows with the memory":     {"disk,memory", false, []tf.Change{grows, more}, atOnce, ""},
+		"a disk grows, and less memory":    {"disk,memory", false, []tf.Change{grows, less}, "fails while the VM runs", Together},
+		"a disk grows with the memory, no": {"disk", false, []tf.Change{grows, more}, "fails while the VM runs", Together},
+	} {
+		vm := VM{Running: true, Answers: true, Restarts: c.restarts, Permits: c.restarts, Hotplug: c.hotplug, Plugs: c.hotplug}
+		vm.State, vm.Keeps = values(t, stateBefore), []string{"scsi0", "scsi1"}
+		if u := vm.Updates(c.changes)[0]; u.Does != c.does || u.Harm != c.harm {
+			t.Errorf("%s: got %q, %q, want %q, %q", name, u.Does, u.Harm, c.does, c.harm)
+		}
+		vm.Running = false
+		if u := vm.Updates(c.changes[:1])[0]; u.Does != nextStart && u.Does != atOnce || u.Harm != "" {
+			t.Errorf("%s, off: got %q, %q", name, u.Does, u.Harm)
+		}
+	}
+}
+
+// TestHotplugOfUSB: Proxmox VE plugs USB devices into a running guest of some types only.
+func TestHotplugOfUSB(t *testing.T) {
+	device := tf.Change{Path: "usb.host", Device: "0", Was: "1234:5678", Is: "1234:5679"}
+	tablet := tf.Change{Path: "tablet_device", Was: "true", Is: "false"}
+	vm := VM{Running: true, NoUSB: true}
+	for _, u := range vm.Updates([]tf.Change{device, tablet}) {
+		if want := map[string]string{"usb.host": afterRestart, "tablet_device": atOnce}[u.Path]; u.Does != want {
+			t.Errorf("%s, want %s", u, want)
+		}
+	}
+}
+
 // TestGrowthThatRestarts: where the growth of a disk restarts a VM anyway, the spec asks for
 // the restart that also sets what an import could not read.
 func TestGrowthThatRestarts(t *testing.T) {

@@ -34,6 +34,7 @@ type VM struct {
 
 	Hotplug string             // its entry of that name
 	Plugs   string             // what the provider takes for that entry: the value in the plan, after the update
+	NoUSB   bool               // Proxmox VE plugs no USB devices into a running guest of its type
 	devices map[string]Devices // those that may get other numbers, by list
 }
 
@@ -52,6 +53,7 @@ const Settles = "in the state only"
 // What an update does, in words.
 const (
 	atOnce       = "at once"
+	released     = "at once, or after a restart if the guest does not let it go"
 	afterRestart = "after a restart"
 	restarts     = "restarts the VM"
 	hardStop     = "stops the VM hard and starts it again: no agent answers"
@@ -74,13 +76,15 @@ func (v *VM) Updates(changes []tf.Change) []Update {
 		v = &silent
 	}
 	changes = v.withMoves(v.withHidden(changes))
-	restarting := slices.ContainsFunc(changes, NeedsRestart)
+	restarting := slices.ContainsFunc(changes, func(c tf.Change) bool { return NeedsRestart(c) && !v.plugsOnly(c, changes) })
 	for _, c := range changes {
 		u := Update{Change: c, Effect: v.effect(c)}
 		if u.Effect == schema.Noise || u.Effect == schema.Creation || u.Effect == schema.Migrate {
 			continue
 		}
-		u.Does, u.Harm = v.Does(c)
+		if u.Does, u.Harm = v.plugged(c, changes); u.Does == "" {
+			u.Does, u.Harm = v.Does(c)
+		}
 		u.Alone = u.Effect == schema.Grow && u.Does == atOnce && v.restartsToGrow()
 		switch {
 		case u.Harm == "" && u.Effect == schema.Grow && v.Running && restarting:
@@ -277,7 +281,7 @@ func (v *VM) unplug(u tf.Change) string {
 	if does := v.plug(u); does != atOnce || !v.Running || v.Answers {
 		return does
 	}
-	return "at once, or after a restart if the guest does not let it go"
+	return released
 }
 
 // had reports whether the state has a device that an update removes: then the spec had

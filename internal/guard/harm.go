@@ -16,6 +16,9 @@ import (
 	"stackgen/schema"
 )
 
+// plugsUSB are the types of guests into which Proxmox VE plugs USB devices while they run.
+var plugsUSB = []string{"l26", "win8", "win10", "win11"}
+
 // vmEffects is what is known of a guest that decides what an update does to it.
 func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 	vm := &effect.VM{
@@ -30,6 +33,7 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 	if g.Config != nil {
 		vm.Hotplug = g.Config.Raw["hotplug"]
 		vm.Plugs = vm.Hotplug
+		vm.NoUSB = !slices.Contains(plugsUSB, g.Config.Raw["ostype"])
 		vm.Snapshots = g.Config.Snapshot() != ""
 		vm.Protected = on(g.Config, guest.Protection)
 	}
