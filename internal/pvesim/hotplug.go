@@ -169,8 +169,10 @@ func (p *plug) remove(k string) outcome {
 		return p.when(!slowHotplug(conf[k]))
 	case k == "balloon":
 		return p.when(conf[k] != "0")
-	case k == "tablet", usbKey.MatchString(k):
+	case k == "tablet":
 		return p.when(p.features["usb"])
+	case usbKey.MatchString(k):
+		return p.when(p.plugsUSB())
 	case k == "vcpus":
 		return p.when(p.features["cpu"])
 	case k == "memory":
@@ -195,8 +197,10 @@ func (p *plug) set(k, v string) outcome {
 		return p.when((conf[k] == "0") == (v == "0"))
 	case k == "agent":
 		return p.when(conf[k] != "" && agentDevice(conf[k]) == agentDevice(v))
-	case k == "tablet", usbKey.MatchString(k):
+	case k == "tablet":
 		return p.when(p.features["usb"])
+	case usbKey.MatchString(k):
+		return p.when(p.plugsUSB())
 	case k == "vcpus":
 		return p.when(p.features["cpu"])
 	case k == "memory":
@@ -207,6 +211,12 @@ func (p *plug) set(k, v string) outcome {
 		return p.setDrive(k, v)
 	}
 	return waits
+}
+
+// plugsUSB reports whether the guest takes USB devices while it runs: Linux and Windows since 8 do. Source: qemu-server
+// 9.2, PVE::QemuServer::vmconfig_hotplug_pending.
+func (p *plug) plugsUSB() bool {
+	return p.features["usb"] && slices.Contains([]string{"l26", "win8", "win10", "win11"}, p.g.Config["ostype"])
 }
 
 // slowHotplug reports whether hotplug covers what the process must be started
