@@ -50,6 +50,9 @@ type Update struct {
 // Settles is what an update does that Proxmox VE does not notice.
 const Settles = "in the state only"
 
+// Dropped is what an update does to an option that the provider does not know.
+const Dropped = "removed with the rest: the provider does not know it"
+
 // What an update does, in words.
 const (
 	atOnce       = "at once"

@@ -162,6 +162,9 @@ func (p *planJudge) containerUpdates(c *tf.ResourceChange) {
 		return
 	}
 	updates = slices.DeleteFunc(slices.Clone(updates), settles)
+	if !p.adopts(c) {
+		updates = withDropped(g, updates)
+	}
 	f := p.add(c)
 	p.kind(f, c, updates)
 	addUpdates(f, updates, true)

@@ -99,8 +99,27 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	}
 	halfMade := p.adopts(c) && known.Case == finding.HalfMade // a run that was interrupted cloned it, and the plan configures it
 	if len(updates) > 0 && (!halfMade || len(harms) > 0) {
+		if !p.adopts(c) { // of an import, the finding has what differs
+			updates = withDropped(g, updates)
+		}
 		p.update(c, g, updates, along)
 	}
+}
+
+// withDropped are updates with the options that they remove, because the provider does not know them.
+func withDropped(g *cluster.Guest, updates []effect.Update) []effect.Update {
+	if g == nil || g.Config == nil {
+		return updates
+	}
+	changes := make([]tf.Change, 0, len(updates))
+	for _, u := range updates {
+		changes = append(changes, u.Change)
+	}
+	out := slices.Clone(updates)
+	for _, c := range hardware.Read(g).Dropped(changes) {
+		out = append(out, effect.Update{Change: c, Effect: schema.Live, Does: effect.Dropped})
+	}
+	return out
 }
 
 // space warns where the disks that the plan moves are larger than what is free.

@@ -28,6 +28,7 @@ type Reading struct {
 	unsupported []Difference        // what a spec cannot express
 	skip        map[string]bool     // properties that an unsupported entry belongs to
 	password    bool                // cloud-init sets one
+	unknown     []unknown           // options that the provider does not read
 	nodes       *schema.Node        // NUMA nodes that the provider reads, also where no spec can have them
 }
 
@@ -189,6 +190,13 @@ func (r *Reading) entry(f *schema.Field, key string, e, more pve.Entry) *schema.
 		r.refuse(f.Key, key+"="+r.raw[key], noOption("queues"))
 	}
 	r.unknownOptions(key, e, known)
+	if f.Key == guest.Agent { // whether it freezes file systems for a backup
+		for _, o := range e {
+			if slices.Contains(f.Unread, o.Name) {
+				r.noteUnknown(key, o)
+			}
+		}
+	}
 	return value(of, append(more, e...).Get)
 }
 
@@ -197,6 +205,7 @@ func (r *Reading) unknownOptions(key string, e pve.Entry, known []string) {
 	for _, o := range e {
 		if !slices.Contains(known, o.Name) {
 			r.doubt(key+"="+r.raw[key], noOption(o.Name))
+			r.noteUnknown(key, o)
 		}
 	}
 }
