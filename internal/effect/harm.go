@@ -32,6 +32,8 @@ const (
 	Stops     Harm = "an apply needs it off, and its spec does not permit to stop it"
 	Together  Harm = "an apply would fail halfway: the provider does not grow a disk of a running VM together with a change " +
 		"that needs a restart, and its spec does not permit that"
+	Apart Harm = "an apply would fail: the provider does not migrate a running VM that the HA manager has together with a " +
+		"change of its devices"
 	Waits Harm = "an apply would wait for the QEMU guest agent that it enables and that answers only after a restart, " +
 		"and its spec does not permit that"
 	Needless Harm = "an apply would restart it although no change of the VM needs that"

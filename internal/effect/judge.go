@@ -28,6 +28,8 @@ type VM struct {
 	Permits     bool // the spec permits that
 	NoDrive     bool // it has no cloud-init drive
 	NewAgent    bool // the update enables its agent, and the provider waits minutes for that
+	Migrates    bool // the update migrates it
+	HA          bool // the HA manager has it
 
 	IgnoresDisks bool // the profile ignores changes of its disks
 	Begun        bool // the run that created it did not complete it: a disk that only the state has was never there
@@ -111,13 +113,21 @@ func disablesAgent(c tf.Change) bool {
 }
 
 // effect is the effect of a change. For a cloud-init drive that the VM does not have, the
-// provider stops it.
+// provider stops it, and for devices that it removes before a migration.
 func (v *VM) effect(c tf.Change) schema.Effect {
 	effect := c.Effect()
-	if block, _, _ := strings.Cut(c.Path, "."); block == "initialization" && v.NoDrive && !c.Removes() && effect == schema.Restart {
+	block, _, _ := strings.Cut(c.Path, ".")
+	if v.removedFirst(c) || block == "initialization" && v.NoDrive && !c.Removes() && effect == schema.Restart {
 		return schema.PowerOff
 	}
 	return effect
+}
+
+// removedFirst reports whether the provider removes a device before it migrates the VM, because the update changes or
+// removes it.
+func (v *VM) removedFirst(c tf.Change) bool {
+	block, _, _ := strings.Cut(c.Path, ".")
+	return v.Migrates && !c.Adds() && slices.Contains([]string{"hostpci", USBs, tf.NUMANodes}, block)
 }
 
 // NeedsRestart reports whether the provider restarts a running VM for a change, if it may.
@@ -308,6 +318,8 @@ func (v *VM) powerOff(u tf.Change) (string, Harm) {
 	switch {
 	case v.Protected && block == "initialization" && !v.NoDrive: // the provider deletes the drive that the VM has
 		return v.failedStop(true), Protected
+	case v.removedFirst(u) && v.Running && v.HA:
+		return "fails", Apart
 	case u.Effect() == schema.Move && known && was == u.Is:
 		return "moves it back", MovesBack
 	case !v.Running:

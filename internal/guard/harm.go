@@ -29,6 +29,7 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 		Answers: g.Config != nil && (g.Config.Agent == cluster.AgentAnswers || g.Config.Agent == cluster.AgentNoAddress),
 		NoDrive: g.Config != nil && !slices.ContainsFunc(drivesOf(g), pve.Drive.CloudInit),
 		Permits: permits,
+		HA:      inHA(g),
 	}
 	if g.Config != nil {
 		vm.Hotplug = g.Config.Raw["hotplug"]

@@ -193,6 +193,8 @@ func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Up
 	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
 	vm.Plugs = after[schema.VMField(guest.Hotplug).HCL]
 	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, c.Key, g)
+	from, to := nodeOf(c.Before), nodeOf(c.After)
+	vm.Migrates = from != "" && to != "" && from != to
 	for _, list := range []string{effect.NICs, effect.USBs} {
 		vm.MoveDevices(list, effect.Numbered(before, list), effect.Numbered(after, list))
 	}
