@@ -55,6 +55,8 @@ func TestUpdatesOfPlan(t *testing.T) {
 		"disk removed from the spec":      {old: `, {"interface": "scsi1", "size": 20, "datastore_id": "ssd"}`, vm: VM{Answers: true}, want: "scsi1: datastore_id=ssd size=20 -> none, at once"}, // its guest answers
 		"NIC removed from the spec":       {old: `, {"mac_address": "BC:24:11:00:00:02", "bridge": "vmbr0"}`, want: "net1: bridge=vmbr0 mac_address=BC:24:11:00:00:02 -> none, at once, or after a restart if the guest does not let it go"},
 		"disk of a linked clone grows":    {old: `"size": 8`, new: `"size": 10`, vm: VM{Linked: []string{"scsi0"}}, want: "size of scsi0: 8 -> 10, fails: " + string(Fails)},
+		"disk of another guest grows":     {old: `"size": 8`, new: `"size": 10`, vm: VM{Foreign: []string{"scsi0"}}, want: "size of scsi0: 8 -> 10, fails: " + string(FailsForeign)},
+		"EFI disk of a linked clone":      {old: `"bios": "seabios"`, before: `"bios": "ovmf", "efi_disk": [{"datastore_id": "ssd"}]`, new: `"bios": "ovmf", "efi_disk": [{"datastore_id": "hdd"}]`, vm: VM{Linked: []string{"efidisk0"}, Permits: true}, want: "efi.datastore: ssd -> hdd, fails: " + string(Fails)},
 		"unread disk, another one grows":  {old: `"size": 8`, new: `"size": 10`, vm: VM{Disks: attached("scsi0", "scsi1", "virtio3")}, want: "size of scsi0: 8 -> 10, at once; virtio3: ssd:virtio3,aio=io_uring -> none, detaches it: " + string(Detaches)},
 		"unread disk, none changes":       {old: "2048", new: "3072", vm: VM{Disks: attached("scsi0", "scsi1", "virtio3")}, want: "memory: 2048 -> 3072, after a restart"},
 		"disk grows, and memory": {old: `2048}],

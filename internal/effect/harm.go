@@ -18,6 +18,8 @@ const (
 	BootsFrom Harm = "an apply would fail: the VM boots from a disk that it would detach"
 	Shrinks   Harm = "an apply would fail: a disk is larger than the spec says, and cannot shrink"
 	Fails     Harm = "an apply would fail: the provider neither moves nor resizes the disk of a linked clone"
+	// The provider looks at the name of the volume, after it has sent the rest of the update.
+	FailsForeign Harm = "an apply would fail halfway: the provider neither moves nor resizes a disk that has the volume of another guest"
 	// Proxmox VE refuses to move a disk and delete its source if a snapshot has the source. The provider asks for
 	// it after it has stopped the VM, and leaves it off.
 	Snapshots Harm = "an apply would fail halfway: Proxmox VE does not move the disk of a VM with snapshots"

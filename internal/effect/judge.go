@@ -17,7 +17,8 @@ type VM struct {
 	Disks       map[string]string // its disks in the configuration, by interface; nil if that is not known
 	Unused      []string          // its unused volumes
 	Keeps       []string          // interfaces of its disks after the update
-	Linked      []string          // interfaces of its disks that the provider takes for those of the template
+	Linked      []string          // entries of its disks that the provider takes for those of the template
+	Foreign     []string          // entries of its disks that have the volume of another guest
 	Lent        []string          // entries of its volumes that other guests have, too, as far as those were read
 	BootDevices []string          // devices that no update detaches: it boots from them
 	Snapshots   bool              // it has some
@@ -212,8 +213,10 @@ func (v *VM) refuses(u tf.Change, effect schema.Effect) (string, Harm) {
 	case !moves && effect != schema.Grow:
 	case !moves && shrinks(u):
 		return "fails", Shrinks
-	case slices.Contains(v.Linked, u.Device):
+	case slices.Contains(v.Linked, entryOf(u)):
 		return "fails", Fails
+	case slices.Contains(v.Foreign, entryOf(u)):
+		return "fails", FailsForeign
 	case moves && slices.Contains(v.Lent, entryOf(u)):
 		return "deletes a volume that another guest has, too", Lends
 	case moves && v.Snapshots:

@@ -25,6 +25,7 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 		Disks:   Disks(g),
 		Unused:  unusedVolumes(g),
 		Linked:  linkedDisks(g),
+		Foreign: foreignDisks(g),
 		Running: g.Status == "running",
 		Answers: g.Config != nil && (g.Config.Agent == cluster.AgentAnswers || g.Config.Agent == cluster.AgentNoAddress),
 		NoDrive: g.Config != nil && !slices.ContainsFunc(drivesOf(g), pve.Drive.CloudInit),
@@ -90,12 +91,33 @@ func waitsForAgent(g *cluster.Guest, enabled bool, timeout string) bool {
 	return enabled && g.Config != nil && !pve.AgentEnabled(g.Config.Raw["agent"]) && !short(cmp.Or(timeout, tf.DefaultWait))
 }
 
-// linkedDisks are the interfaces of disks whose volume has the name of the template's in
-// it, as on file storage.
+// movableDisks are the entries of disks that an update may move: those of the firmware, too.
+func movableDisks(g *cluster.Guest) []string {
+	return append(configuredDisks(g), "efidisk0", "tpmstate0")
+}
+
+// linkedDisks are the entries of disks whose volume has the name of the template's in it, as on file storage, ZFS and Ceph.
 func linkedDisks(g *cluster.Guest) []string {
-	return slices.DeleteFunc(configuredDisks(g), func(at string) bool {
-		volume := pve.ParseDrive(at, g.Config.Raw[at]).File
-		return !strings.Contains(volume, "/base-") || !strings.Contains(volume, fmt.Sprintf("/vm-%d-", g.VMID))
+	if g.Config == nil {
+		return nil
+	}
+	return slices.DeleteFunc(movableDisks(g), func(at string) bool {
+		d := pve.ParseDrive(at, g.Config.Raw[at])
+		return !d.IsLinked() || !strings.Contains(d.Name, fmt.Sprintf("/vm-%d-", g.VMID))
+	})
+}
+
+// foreignDisks are the entries of disks whose volume the provider does not take for one of the guest: its name begins with
+// another VMID.
+func foreignDisks(g *cluster.Guest) []string {
+	if g.Config == nil {
+		return nil
+	}
+	linked, own := linkedDisks(g), fmt.Sprintf("vm-%d-", g.VMID)
+	return slices.DeleteFunc(movableDisks(g), func(at string) bool {
+		d := pve.ParseDrive(at, g.Config.Raw[at])
+		name := cmp.Or(d.Name, d.File)
+		return name == "" || slices.Contains(linked, at) || strings.HasPrefix(name, own) || strings.HasPrefix(name, fmt.Sprintf("%d/%s", g.VMID, own))
 	})
 }
 
@@ -143,7 +165,7 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 			f.Next("or, if you do not need the disk, detach it; it remains as unused", set(g, "--delete "+shell.Word(u.Device)))
 		case effect.Unplugs:
 			f.Next("or, if you do not need the network device, remove it", set(g, "--delete "+shell.Word(u.Device)))
-		case effect.Fails:
+		case effect.Fails, effect.FailsForeign:
 			if u.Effect == schema.Grow {
 				f.Next("resize it yourself, then run preflight again", resizeDisk(g, u))
 			} else {
@@ -208,7 +230,7 @@ func oneStepEach(steps []finding.Step) []finding.Step {
 
 // moveDisk is the line that moves a disk to where an update would.
 func moveDisk(g *cluster.Guest, u effect.Update) string {
-	return moveTo(g, u.Device, shell.Word(u.Is))
+	return moveTo(g, u.Entry(), shell.Word(u.Is))
 }
 
 // moveTo is the line that moves a disk of a VM to a storage.
