@@ -113,7 +113,7 @@ func (r *resource) update(u effect.Update) {
 func (r *resource) kind(u effect.Update) finding.Kind {
 	switch u.Harm {
 	case effect.Detaches, effect.Shares, effect.Abandons, effect.Empties, effect.Unadded,
-		effect.Unplugs, effect.Lost, effect.Forgets, effect.Shrinks:
+		effect.Unplugs, effect.Lost, effect.Forgets, effect.ForgetsKeys, effect.Shrinks:
 		return finding.DiskLoss
 	case effect.Repeats, effect.Moves:
 		return finding.Restart

@@ -27,12 +27,13 @@ const (
 	// provider asks for it after it has stopped the VM for its TPM or cloud-init drive, and leaves it off.
 	Protected Harm = "an apply would fail halfway: Proxmox VE removes no drive of a protected VM"
 	// The provider moves a disk and has Proxmox VE delete the source, which asks no other guest.
-	Lends     Harm = "an apply would move a disk and delete its volume, which another guest has, too"
-	Forgets   Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"
-	MovesBack Harm = "an apply would move a disk back that was moved by hand, or that an apply which failed did not move"
-	Restarts  Harm = "an apply would restart it, and its spec does not permit that"
-	Stops     Harm = "an apply needs it off, and its spec does not permit to stop it"
-	Together  Harm = "an apply would fail halfway: the provider does not grow a disk of a running VM together with a change " +
+	Lends       Harm = "an apply would move a disk and delete its volume, which another guest has, too"
+	Forgets     Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"
+	ForgetsKeys Harm = "an apply would replace the TPM state by a new one, which has no keys"
+	MovesBack   Harm = "an apply would move a disk back that was moved by hand, or that an apply which failed did not move"
+	Restarts    Harm = "an apply would restart it, and its spec does not permit that"
+	Stops       Harm = "an apply needs it off, and its spec does not permit to stop it"
+	Together    Harm = "an apply would fail halfway: the provider does not grow a disk of a running VM together with a change " +
 		"that needs a restart, and its spec does not permit that"
 	Apart Harm = "an apply would fail: the provider does not migrate a running VM that the HA manager has together with a " +
 		"change of its devices"

@@ -21,6 +21,7 @@ type VM struct {
 	Foreign     []string          // entries of its disks that have the volume of another guest
 	Lent        []string          // entries of its volumes that other guests have, too, as far as those were read
 	BootDevices []string          // devices that no update detaches: it boots from them
+	Firmware    []string          // entries of the disks of its firmware: efidisk0, tpmstate0
 	Snapshots   bool              // it has some
 	Protected   bool              // it has Proxmox VE's own protection
 	Running     bool
@@ -155,6 +156,8 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		return "attaches " + u.Volume + ", which is the volume of another disk", Shares
 	case u.Later && u.Path == "disk":
 		return second, ""
+	case v.hasFirmware(u):
+		return "replaces it by a new one", forgets[u.Path]
 	case u.Present && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart):
 		return Settles, ""
 	case v.Permits && v.Restarts && effect == schema.NeedlessRestart:
@@ -204,6 +207,16 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		}
 	}
 	return atOnce, ""
+}
+
+// forgets are what a new disk of the firmware lacks, by its block.
+var forgets = map[string]Harm{"efi_disk": Forgets, "tpm_state": ForgetsKeys}
+
+// hasFirmware reports whether a change adds a disk of the firmware that the VM has. The provider does not read that of a
+// clone whose state lacks it, or one that is like its defaults, and has Proxmox VE make another one. One that no run has
+// completed has nothing in it.
+func (v *VM) hasFirmware(u tf.Change) bool {
+	return !v.Begun && u.Adds() && forgets[u.Path] != "" && slices.Contains(v.Firmware, entryOf(u))
 }
 
 // refuses says what harm the growth or the move of a disk does; "" if it does none.

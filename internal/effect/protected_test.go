@@ -51,3 +51,29 @@ func TestProtected(t *testing.T) {
 		})
 	}
 }
+
+// TestFirmware: a disk of the firmware that the VM has and the state lacks is no disk that is added: Proxmox VE makes
+// another one.
+func TestFirmware(t *testing.T) {
+	efi := tf.Change{Path: "efi_disk", Is: "datastore_id=ssd", Whole: true}
+	tpm := tf.Change{Path: "tpm_state", Is: "datastore_id=ssd", Whole: true}
+	read := func(c tf.Change) tf.Change { c.Present = true; return c }
+	for name, c := range map[string]struct {
+		vm     VM
+		change tf.Change
+		does   string
+		harm   Harm
+	}{
+		"EFI disk":                  {VM{Firmware: []string{"efidisk0"}}, efi, "replaces it by a new one", Forgets},
+		"EFI disk as the VM has it": {VM{Firmware: []string{"efidisk0"}}, read(efi), "replaces it by a new one", Forgets},
+		"TPM":                       {VM{Running: true, Permits: true, Firmware: []string{"tpmstate0"}}, tpm, "replaces it by a new one", ForgetsKeys},
+		"TPM as the VM has it":      {VM{Running: true, Firmware: []string{"tpmstate0"}}, read(tpm), "replaces it by a new one", ForgetsKeys},
+		"TPM, begun":                {VM{Begun: true, Firmware: []string{"tpmstate0"}}, tpm, atOnce, ""},
+		"new EFI disk":              {VM{Firmware: []string{"tpmstate0"}}, efi, nextStart, ""},
+		"new TPM":                   {VM{Firmware: []string{"efidisk0"}}, tpm, atOnce, ""},
+	} {
+		if u := c.vm.Updates([]tf.Change{c.change})[0]; u.Does != c.does || u.Harm != c.harm {
+			t.Errorf("%s: got %q, %q, want %q, %q", name, u.Does, u.Harm, c.does, c.harm)
+		}
+	}
+}

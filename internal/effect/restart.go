@@ -9,7 +9,8 @@ import (
 
 // Interrupts reports whether an update restarts or stops a running VM that permits it.
 func (u Update) Interrupts() bool {
-	return u.Harm == "" && slices.Contains([]string{restarts, hardStop, stops, stopsVM, stopsVMHard, restartsContainer, stopsContainer}, u.Does)
+	does := []string{restarts, hardStop, stops, stopsVM, stopsVMHard, restartsContainer, stopsContainer}
+	return u.Harm == "" && slices.Contains(does, u.Does)
 }
 
 // Reboots reports whether the provider restarts a running VM for an update, if it may.

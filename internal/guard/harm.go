@@ -28,7 +28,7 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 		Foreign: foreignDisks(g),
 		Running: g.Status == "running",
 		Answers: g.Config != nil && (g.Config.Agent == cluster.AgentAnswers || g.Config.Agent == cluster.AgentNoAddress),
-		NoDrive: g.Config != nil && !slices.ContainsFunc(drivesOf(g), pve.Drive.CloudInit),
+		NoDrive: g.Config != nil && !slices.ContainsFunc(drivesOf(g), func(d pve.Drive) bool { return d.CloudInitOf(g.VMID) }),
 		Permits: permits,
 		HA:      inHA(g),
 	}
@@ -36,6 +36,11 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 		vm.Hotplug = g.Config.Raw["hotplug"]
 		vm.Plugs = vm.Hotplug
 		vm.NoUSB = !slices.Contains(plugsUSB, g.Config.Raw["ostype"])
+		for _, at := range []string{"efidisk0", "tpmstate0"} {
+			if g.Config.Raw[at] != "" {
+				vm.Firmware = append(vm.Firmware, at)
+			}
+		}
 		vm.Snapshots = g.Config.Snapshot() != ""
 		vm.Protected = on(g.Config, guest.Protection)
 	}
@@ -116,8 +121,8 @@ func foreignDisks(g *cluster.Guest) []string {
 	linked, own := linkedDisks(g), fmt.Sprintf("vm-%d-", g.VMID)
 	return slices.DeleteFunc(movableDisks(g), func(at string) bool {
 		d := pve.ParseDrive(at, g.Config.Raw[at])
-		name := cmp.Or(d.Name, d.File)
-		return name == "" || slices.Contains(linked, at) || strings.HasPrefix(name, own) || strings.HasPrefix(name, fmt.Sprintf("%d/%s", g.VMID, own))
+		name := strings.TrimPrefix(cmp.Or(d.Name, d.File), fmt.Sprintf("%d/", g.VMID))
+		return name == "" || slices.Contains(linked, at) || strings.HasPrefix(name, own)
 	})
 }
 
@@ -175,6 +180,8 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 			name := g.Config.Snapshot()
 			f.Next("or, if you do not need its snapshot "+name+" any more, delete it, then run preflight again",
 				pve.Pvesh("delete", g.Path("snapshot", shell.Word(name))))
+		case effect.Forgets, effect.ForgetsKeys:
+			keepFirmware(f, u, spec)
 		case effect.Protected:
 			f.Next("to remove it, remove the protection first, then run preflight again", set(g, "--protection 0"))
 		case effect.MovesBack:
@@ -201,6 +208,13 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 		}
 	}
 	return f.Steps
+}
+
+// keepFirmware adds the way out where the spec gets a disk of the firmware that the VM has.
+func keepFirmware(f *finding.Finding, u effect.Update, spec string) {
+	if u.Adds() {
+		f.Next("remove " + u.Name() + " from " + spec + ": the VM keeps the one that it has")
+	}
 }
 
 // removeRepeated adds the steps that remove from a VM what every apply would change again.
