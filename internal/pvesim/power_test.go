@@ -44,6 +44,20 @@ func TestPausedGuestDoesNotShutDown(t *testing.T) {
 	}
 }
 
+// The list of the cluster calls a paused guest paused, that of its node running. Source: pve-manager, pvestatd.
+func TestPausedGuestInLists(t *testing.T) {
+	b := runningVM(t, "", nil)
+	b.task("POST", vm123+"/status/suspend")
+	b.clk.Advance(time.Minute)
+	for path, want := range map[string]string{"/cluster/resources?type=vm": "paused", "/nodes/pve3/qemu": "running"} {
+		for _, g := range b.data("GET", path).([]any) {
+			if g := g.(map[string]any); g["vmid"] == float64(123) && g["status"] != want {
+				t.Errorf("%s: %v, want %s", path, g["status"], want)
+			}
+		}
+	}
+}
+
 // The server starts a guest again in a task of its own, after the reboot.
 func TestRebootStartsInAnotherTask(t *testing.T) {
 	b := runningVM(t, "present", nil)

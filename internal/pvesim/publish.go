@@ -35,6 +35,9 @@ func (w *cluster) publish(n *Node, at time.Time) {
 func (w *cluster) snapshotOf(g *Guest, at time.Time) *published {
 	p := &published{at: at, name: g.name(), status: g.status(), maxmem: g.maxMemory(),
 		maxdisk: w.bootDiskSize(g), maxcpu: w.cpus(g)}
+	if !g.container() { // the list of the cluster has the state of the emulator, that of a node only whether there is one
+		p.status = g.qmpStatus()
+	}
 	if g.Config["template"] == "1" {
 		p.template = 1
 	}
