@@ -140,12 +140,23 @@ func (p *Plan) Elsewhere() string { return p.project.Elsewhere() }
 // Write makes the changes.
 func (p *Plan) Write() error { return write(p.Changes) }
 
-// write makes changes of specs, by their paths as shown.
+// write makes changes of specs, by their paths as shown. Where one of them cannot be made, as far as that
+// can be seen before, none is.
 func write(changes []files.Change) error {
-	for _, c := range changes {
+	in := func(do func(root string, changes []files.Change) error, c files.Change) error {
 		dir, name := filepath.Split(filepath.FromSlash(c.Path))
 		c.Path, c.Shown = name, c.Path
-		if err := files.Apply(filepath.Clean(dir), []files.Change{c}); err != nil {
+		return do(filepath.Clean(dir), []files.Change{c})
+	}
+	var errs []error
+	for _, c := range changes {
+		errs = append(errs, in(files.Check, c))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if err := in(files.Apply, c); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -21,6 +22,38 @@ import (
 // Apply does not lock. New files get mode 0666 less the umask, changed ones keep theirs.
 func Apply(root string, changes []Change) error {
 	return apply(root, changes, nil)
+}
+
+// Check reports what keeps Apply from making the changes, as far as that can be seen before: a file that changed since
+// Compare or is none, and a folder that cannot be used. It changes nothing.
+func Check(root string, changes []Change) error {
+	if err := checkChanges(changes); err != nil || len(changes) == 0 {
+		return err
+	}
+	at, err := openCursor(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // Apply creates it
+	}
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	w := &writer{cursor: at}
+	var errs []error
+	for _, c := range changes {
+		dir, name := split(c.Path)
+		folder, err := w.enter(dir, false)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			err = w.failed(c, "the folder cannot be used", err)
+		default:
+			_, _, err = w.check(c, folder, name)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // apply is Apply with a function that is called before every change to the file system.

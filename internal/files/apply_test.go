@@ -91,7 +91,7 @@ func TestApplyAfterTheTreeChanged(t *testing.T) {
 			func(root string) error {
 				p := filepath.Join(root, "modules/a.tf")
 				return errors.Join(os.Remove(p), os.Symlink(filepath.Join(outside, "a.tf"), p))
-			}, left},
+			}, "modules/a.tf is a symbolic link"},
 		"folder became a link": {tree{"modules/a.tf": ours("theirs")}, nil,
 			func(root string) error {
 				p := filepath.Join(root, "modules")
@@ -110,6 +110,9 @@ func TestApplyAfterTheTreeChanged(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := readTree(t, root)
+			if err := Check(root, changes); err == nil || !strings.HasPrefix(err.Error(), test.message) {
+				t.Errorf("Check: got %v", err)
+			}
 			if err := Apply(root, changes); err == nil || !strings.HasPrefix(err.Error(), test.message) {
 				t.Errorf("got %v", err)
 			}
@@ -124,6 +127,9 @@ func TestApplyTwiceIsApplyOnce(t *testing.T) {
 	writeTree(t, root, tree{"modules/stale.tf": ours("s"), "root.hcl": ours("old")})
 	changes := mustCompare(t, root, tree{"a.tf": ours("a"), "root.hcl": ours("new")})
 	for range 2 {
+		if err := Check(root, changes); err != nil {
+			t.Fatal(err)
+		}
 		if err := Apply(root, changes); err != nil {
 			t.Fatal(err)
 		}

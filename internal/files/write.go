@@ -84,7 +84,11 @@ func (w *writer) check(c Change, folder *os.Root, name string) (mode fs.FileMode
 		return 0, false, w.failed(c, "cannot be examined", err)
 	}
 	mode = info.Mode()
-	if !mode.IsRegular() {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return 0, false, fmt.Errorf("%s is a symbolic link, and links are not followed; replace it by the file that it leads to, %s",
+			c.shown(), again)
+	case !mode.IsRegular():
 		return 0, false, changedSince(c)
 	}
 	if isTemp(name) {
