@@ -180,7 +180,8 @@ func (t *target) addDerived(after *schema.VM) (bool, error) {
 	return len(lines) > 0, nil
 }
 
-// unchanged checks that no other VM of the project changes.
+// unchanged checks that no other VM of the project changes: neither what a plan would set, nor its profile and
+// what else its spec says of it.
 func (p *planner) unchanged(after *schema.Project) error {
 	if p.project.Stacks == nil {
 		return nil // an adoption corrects the specs
@@ -194,10 +195,11 @@ func (p *planner) unchanged(after *schema.Project) error {
 	for _, s := range after.Stacks {
 		for _, v := range s.VMs {
 			vm := VM{s.Name, v.Key}
-			if slices.ContainsFunc(p.targets, func(t *target) bool { return t.VM == vm }) {
+			if _, adopted := p.vmids[vm]; adopted || slices.ContainsFunc(p.targets, func(t *target) bool { return t.VM == vm }) {
 				continue
 			}
-			if was := old[vm]; was == nil || was.Node != v.Node || was.VMID != v.VMID || len(hardware.Changed(was, v)) > 0 {
+			if was := old[vm]; was == nil || was.Node != v.Node || was.VMID != v.VMID || was.Profile != v.Profile ||
+				hardware.Flow(was.Values) != hardware.Flow(v.Values) {
 				return fmt.Errorf("%s would change, too, because it shares a part of the spec: write the lines by hand", vm)
 			}
 		}

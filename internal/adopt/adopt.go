@@ -239,6 +239,11 @@ func (p *planner) reload(edited map[string][]byte) (*project.Project, error) {
 	if err != nil {
 		return nil, err
 	}
+	if after.Stacks != nil {
+		if err := p.unchanged(after.Stacks); err != nil { // before it is decided, as the specs were
+			return nil, err
+		}
+	}
 	err = after.Decide(lock.Options{})
 	if blocked := (*project.BlockedError)(nil); errors.As(err, &blocked) && blocked.Invalid() {
 		blocked.Then = "the changed spec would not be valid; nothing was written"
