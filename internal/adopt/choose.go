@@ -12,6 +12,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/check"
+	"stackgen/internal/cluster"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -178,12 +179,39 @@ func (p *planner) chooseUnclaimed(f finding.Finding, vmid int) {
 	p.Left = append(p.Left, own)
 }
 
+// hidden leaves a VM to a person if the cluster may have guests that are not seen: that one guest has its name, or
+// none, is not certain then.
+func (p *planner) hidden(own *finding.Finding, guests []*cluster.Guest) bool {
+	i := slices.IndexFunc(p.inventory.GapsForNames(), cluster.Gap.AnyGuest)
+	if i < 0 || len(guests) > 1 {
+		return false
+	}
+	vm, gap := VM{own.Stack, own.Key}, p.inventory.GapsForNames()[i]
+	own.Is(finding.Unknown, finding.Why("gap", gap.Reason))
+	if gap.Fix != "" {
+		own.Next("grant this permission, then run the same command again", gap.Fix)
+	}
+	if len(guests) == 0 {
+		own.Because("so a %s that is not seen may have its name", p.kinds[vm].Name())
+		return true
+	}
+	own.Because("%s", guard.Describe(guests[0]))
+	own.Because("so another %s may have its name, too", p.kinds[vm].Name())
+	own.Next("or, if that is the right one, say so", fmt.Sprintf("stackgen adopt %s=%d", vm, guests[0].VMID))
+	return true
+}
+
 // chooseIncomplete adopts a VM without a template if exactly one VM of the cluster has its
 // name or its key as a name.
 func (p *planner) chooseIncomplete(f finding.Finding, named *named) {
 	vm := VM{f.Stack, f.Key}
 	own := finding.Finding{Address: f.Address}
-	switch guests := named.find(vm); len(guests) {
+	guests := named.find(vm)
+	if p.hidden(&own, guests) {
+		p.Left = append(p.Left, own)
+		return
+	}
+	switch len(guests) {
 	case 1:
 		if len(p.find(vm.String())) == 1 {
 			p.chooseUnclaimed(f, guests[0].VMID)
