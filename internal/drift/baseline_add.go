@@ -51,7 +51,19 @@ func (b *Baseline) Add(found []finding.Finding, today, reason, expires string) (
 			return nil, 0, err
 		}
 	}
+	now, problems := ParseBaseline(b.file, []byte(src)) // before it is written
+	if now == nil || len(now.Entries) != len(b.Entries)+len(news) {
+		return nil, 0, fmt.Errorf("%s: it is written in a form that cannot be edited, so nothing was added%s", b.file, firstProblem(problems))
+	}
 	return []byte(src), len(news) + len(renewed), nil
+}
+
+// firstProblem is what is wrong with a file that an edit made.
+func firstProblem(problems []schema.Problem) string {
+	if len(problems) == 0 {
+		return ""
+	}
+	return ": " + problems[0].Message
 }
 
 // renew replaces the date of an entry.

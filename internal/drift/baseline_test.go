@@ -136,6 +136,21 @@ func TestBaselineHostile(t *testing.T) {
 	}
 }
 
+// TestBaselineForm: a file of which the edit makes one that cannot be read is left as it is.
+func TestBaselineForm(t *testing.T) {
+	const entry = "version: 1\nknown:\n  - {at: lab/a, attribute: cores, real: \"4\", spec: \"2\", reason: r, expires: 2030-01-01}\n"
+	for _, end := range []string{"...\n", "---\n", "\n...\n# end\n"} {
+		b, problems := ParseBaseline("k", []byte(entry+end))
+		if b == nil {
+			continue // a second document
+		}
+		body, _, err := b.Add([]finding.Finding{known("lab/b", "on_boot", "true", "", finding.Outdated)}, "2026-01-01", "new", "2026-03-01")
+		if err == nil || !strings.Contains(err.Error(), "cannot be edited") {
+			t.Errorf("%q: %v %v\n%s", end, problems, err, body)
+		}
+	}
+}
+
 // TestBaselineLines: YAML has more ends of lines than an editor shows, and counts characters.
 func TestBaselineLines(t *testing.T) {
 	src := "# a\u2028# b\r# c\nversion: 1\nknown:\n  - {at: lab/a, attribute: cores, real: \"4\", spec: \"2\", reason: für, expires: '2020-01-01'}\n"
