@@ -127,7 +127,7 @@ func AddVMs(src []byte, list string, vms []NewVM) ([]byte, error) {
 	for _, v := range vms {
 		added = append(added, []string{list, v.key()})
 	}
-	return keepsRest(src, e.apply(), added...)
+	return keepsRestAndHas(src, e.apply(), added...)
 }
 
 // key is the key as it is, without quotes.

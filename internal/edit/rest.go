@@ -24,6 +24,16 @@ func keepsRest(before, after []byte, entries ...[]string) ([]byte, error) {
 	return after, nil
 }
 
+// keepsRestAndHas is keepsRest for entries that a file must have then: text behind the end of its document adds nothing.
+func keepsRestAndHas(before, after []byte, entries ...[]string) ([]byte, error) {
+	for _, at := range entries {
+		if _, _, _, _, err := findEntry(after, at); err != nil { //nolint:dogsled // only whether it is there
+			return nil, errForm
+		}
+	}
+	return keepsRest(before, after, entries...)
+}
+
 // restOf is all that a file says beside some entries, in a form in which equal values are equal.
 func restOf(src []byte, entries [][]string) (string, error) {
 	var doc yaml.Node

@@ -21,7 +21,7 @@ func Retire(src []byte, key string) ([]byte, error) {
 		}
 		e = &editor{src: src, lines: lineStarts(src)}
 		e.insertText(len(src), list+": ["+key+"]\n")
-		return keepsRest(src, e.apply(), []string{list})
+		return keepsRestAndHas(src, e.apply(), []string{list})
 	case err != nil:
 		return nil, err
 	case in.Style&yaml.FlowStyle != 0 || value.Anchor != "" || value.Style&yaml.TaggedStyle != 0:
@@ -38,7 +38,7 @@ func Retire(src []byte, key string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keepsRest(src, e.apply(), []string{list})
+	return keepsRestAndHas(src, e.apply(), []string{list})
 }
 
 // give writes a value behind a key that has none.

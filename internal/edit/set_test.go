@@ -74,6 +74,18 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
+// TestBehindTheEnd: what is written behind the end of the document is not in it.
+func TestBehindTheEnd(t *testing.T) {
+	for _, src := range []string{"name: x\n...\n", "name: x\n...\n# end\n"} {
+		if got, err := AddVMs([]byte(src), "vms", []NewVM{{"a", []string{"cores: 2"}}}); err == nil {
+			t.Errorf("%q: AddVMs made\n%s", src, got)
+		}
+		if got, err := Retire([]byte(src), "a"); err == nil {
+			t.Errorf("%q: Retire made\n%s", src, got)
+		}
+	}
+}
+
 // TestSetKeepsTheRest: what is below a text on several lines does not become a part of it, and a
 // removed line does not take its end away.
 func TestSetKeepsTheRest(t *testing.T) {
