@@ -177,6 +177,7 @@ func (e *editor) fillVMs(key, value *yaml.Node, vms []NewVM) error {
 	if i := slices.Index(end, '\n'); i >= 0 {
 		end = end[:i]
 	}
+	end = []byte(strings.TrimSuffix(string(end), "\r"))
 	rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(end)), ":"))
 	empty := strings.TrimSpace(strings.TrimRight(strings.SplitN(rest, "#", 2)[0], " "))
 	if !slices.Contains([]string{"", "{}", "null", "~"}, empty) {

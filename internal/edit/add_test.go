@@ -22,6 +22,7 @@ func TestAddVMs(t *testing.T) {
 		{"in braces on several lines", "vms: {\n  a: {},\n}\n", "vms: {\n  a: {}, b: {cores: 2},\n}\n"},
 		{"empty", "vms: {}  # none\nname: x\n", "vms:  # none\n  b: {cores: 2}\nname: x\n"},
 		{"nothing", "vms:\nname: x\n", "vms:\n  b: {cores: 2}\nname: x\n"},
+		{"nothing, Windows", "vms: # none\r\nname: x\r\n", "vms:  # none\r\n  b: {cores: 2}\r\nname: x\r\n"},
 		{"null", "name: x\nvms: ~", "name: x\nvms:\n  b: {cores: 2}"},
 		{"missing", "name: x\ngroups:\n  c: {count: 1}\n", "name: x\ngroups:\n  c: {count: 1}\nvms:\n  b: {cores: 2}\n"},
 	} {
