@@ -195,7 +195,7 @@ func (s *Source) preflight(format string, args ...any) error {
 
 // takeLive takes nodes and addresses from the cluster.
 func (s *Source) takeLive(r *Registration) error {
-	var absent, silent []string
+	var absent, silent, others []string
 	for i := range r.VMs {
 		v := &r.VMs[i]
 		live := s.Live[v.Key]
@@ -209,6 +209,8 @@ func (s *Source) takeLive(r *Registration) error {
 		}
 		switch now := firstIPv4(live.Addresses); {
 		case slices.Contains(live.Addresses, string(v.IPv4)):
+		case now != "" && v.static: // a guest can report any address, and the spec says which one it has
+			others = append(others, v.Key)
 		case now != "":
 			v.IPv4 = optional(now)
 		case v.IPv4 != "" && !v.static:
@@ -217,6 +219,11 @@ func (s *Source) takeLive(r *Registration) error {
 	}
 	slices.SortFunc(absent, natural.Compare)
 	slices.SortFunc(silent, natural.Compare)
+	slices.SortFunc(others, natural.Compare)
+	if len(others) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the address of %s is that of the spec: the guest agent reports other ones only",
+			r.Stack, list(others)))
+	}
 	if len(silent) > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the address of %s is that of the last apply: no guest agent reports one now",
 			r.Stack, list(silent)))
