@@ -207,11 +207,16 @@ var agentWhy = map[string]string{
 func (p *proposer) unplannable(g *cluster.Guest) Reason {
 	set := func(options string) []string { return []string{pve.Pvesh("set", g.Path("config"), options)} }
 	if u := hardware.FindUnreadable(g.Config.Raw); u != nil {
-		return Reason{
-			Config:   u.Key + "=" + g.Config.Raw[u.Key],
-			Why:      "the provider cannot read " + u.Cannot + ", and every plan of the stack would fail; " + u.Effect,
-			Commands: set(u.Options), Neutral: u.Neutral,
+		r := Reason{
+			Config: u.Key + "=" + g.Config.Raw[u.Key],
+			Why:    "the provider cannot read " + u.Cannot + ", and every plan of the stack would fail; " + u.Effect,
 		}
+		if u.Options == "" {
+			r.Why += ": " + u.Step
+			return r
+		}
+		r.Commands, r.Neutral = set(u.Options), u.Neutral
+		return r
 	}
 	if g.Status != "running" {
 		return Reason{}

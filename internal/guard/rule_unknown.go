@@ -155,7 +155,7 @@ func (s *subject) unknownUndecodable() {
 	u := hardware.FindUnreadable(s.guest.Config.Raw)
 	s.Is(finding.Unknown, finding.Why("undecodable", u.Has, u.Them))
 	s.Because("%s: %s", u.Key, s.guest.Config.Raw[u.Key])
-	if s.guest.Kind == guest.Container { // a whole entry of a running one is not written
+	if s.guest.Kind == guest.Container || u.Options == "" { // a whole entry of a running container is not written
 		s.Next(u.Step+", then run preflight again", inspect(s.guest))
 		return
 	}

@@ -78,8 +78,11 @@ func (r *Reading) limits() {
 		r.refuse(guest.Agent, "agent="+r.raw["agent"], "a spec has no options of an agent that is off", r.Set("--agent 0"))
 	}
 	if u := FindUnreadable(r.raw); u != nil {
-		r.refuse(u.Property, u.Key+": "+r.raw[u.Key],
-			"the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.Set(u.Options))
+		var command []string
+		if u.Options != "" {
+			command = append(command, r.Set(u.Options))
+		}
+		r.refuse(u.Property, u.Key+": "+r.raw[u.Key], "the provider cannot read "+u.Cannot+", and every plan of the stack fails", command...)
 		r.unsupported[len(r.unsupported)-1].Neutral = u.Neutral
 	}
 	if f := r.values[guest.EFI]; f != nil && r.values[guest.BIOS].Str() != "ovmf" {

@@ -27,7 +27,7 @@ type Unreadable struct {
 	Cannot   string // what the provider cannot read
 	Step     string // what the options do, as an instruction
 	Effect   string // what the options do, as a statement
-	Options  string // of pvesh set, quoted for a shell
+	Options  string // of pvesh set, quoted for a shell; empty if a person has to decide
 	Neutral  bool   // the options do not change the VM
 }
 
@@ -78,9 +78,26 @@ func vlanRange(key, text string) *Unreadable {
 	if !strings.Contains(vlans, "-") {
 		return nil
 	}
-	return &Unreadable{Property: guest.Networks, Has: "trunks of " + key + " has a range of VLANs", Them: "it", Cannot: "a range of VLANs",
-		Step: "list the VLANs one by one", Effect: "listing the VLANs does not change the VM", Neutral: true,
-		Options: replace(key, e.With("trunks", strings.Join(schema.VLANs(strings.Split(vlans, ";")), ";")))}
+	u := &Unreadable{Property: guest.Networks, Has: "trunks of " + key + " has a range of VLANs", Them: "it", Cannot: "a range of VLANs"}
+	if !slices.ContainsFunc(strings.Split(vlans, ";"), noVLANs) {
+		u.Step, u.Effect, u.Neutral = "list the VLANs one by one", "listing the VLANs does not change the VM", true
+		u.Options = replace(key, e.With("trunks", strings.Join(schema.VLANs(strings.Split(vlans, ";")), ";")))
+		return u
+	}
+	u.Step, u.Effect = "list the VLANs that it needs, of 1 to 4094, one by one", "other VLANs change what the VM reaches"
+	return u
+}
+
+// noVLANs reports whether a text is no VLAN and no range of them: Proxmox VE takes every number, and one
+// range of those has more than fit into memory.
+func noVLANs(text string) bool {
+	first, last, isRange := strings.Cut(text, "-")
+	if !isRange {
+		last = first
+	}
+	from, err1 := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	return err1 != nil || err2 != nil || from < 1 || to > 4094 || from > to
 }
 
 // quotedText finds a text of a container that the provider puts between quotes as it is, and then reads as JSON: a quote

@@ -15,6 +15,9 @@ func TestFindUnreadable(t *testing.T) {
 		{"smbios1: uuid=x,manufacturer=ACME1,serial=7", "smbios1 has values that are not in base64", "--smbios1 base64=1,uuid=x,manufacturer=QUNNRTE=,serial=Nw=="},
 		{"net0: virtio=BC:24:11:00:00:01,bridge=vmbr0,rate=0.5,trunks=2;3", "", ""},
 		{"net1: virtio=BC:24:11:00:00:01,trunks=2;5-7", "trunks of net1 has a range of VLANs", "--net1 'virtio=BC:24:11:00:00:01,trunks=2;5;6;7'"},
+		{"net1: virtio=BC:24:11:00:00:01,trunks=2;1-3000000", "trunks of net1 has a range of VLANs", ""},
+		{"net1: virtio=BC:24:11:00:00:01,trunks=7-5", "trunks of net1 has a range of VLANs", ""},
+		{"net1: virtio=BC:24:11:00:00:01,trunks=0-99999999999999999999", "trunks of net1 has a range of VLANs", ""},
 		{"scsi2: tank:100/vm-100-disk-0.raw,iops_rd=500,mbps_rd=200,size=10G", "", ""},
 		{"scsi2: tank:100/vm-100-disk-0.raw,mbps_rd=200,mbps_wr=100.5,size=10G", "mbps_wr of scsi2 is a decimal number", "--scsi2 'tank:100/vm-100-disk-0.raw,mbps_rd=200,mbps_wr=101,size=10G'"},
 		{"virtio0: a:b,mbps_rd=1.000,mbps_rd_max=2.000", "mbps_rd and mbps_rd_max of virtio0 are decimal numbers", "--virtio0 'a:b,mbps_rd=1,mbps_rd_max=2' neutral"},
@@ -42,7 +45,7 @@ func TestFindUnreadable(t *testing.T) {
 		case u == nil:
 		case u.Has != c.has:
 			t.Errorf("%s:\n got %s\nwant %s", c.lines, u.Has, c.has)
-		case u.Options != strings.TrimSuffix(c.options, " neutral") && u.Options+" neutral" != c.options, u.Neutral != (strings.HasSuffix(c.options, " neutral") || strings.Contains(c.lines, "trunks") || key == "smbios1"):
+		case u.Options != strings.TrimSuffix(c.options, " neutral") && u.Options+" neutral" != c.options, u.Neutral != (strings.HasSuffix(c.options, " neutral") || strings.Contains(c.lines, "trunks") && c.options != "" || key == "smbios1"):
 			t.Errorf("%s:\n got %s (neutral %v)\nwant %s", c.lines, u.Options, u.Neutral, c.options)
 		}
 	}
