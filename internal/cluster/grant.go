@@ -81,7 +81,8 @@ func (a *Access) Grants(missing []Missing) []string {
 	for _, g := range grants {
 		slices.Sort(g.privileges)
 		role, privileges := roleName(g.on), strings.Join(g.privileges, ",")
-		add(fmt.Sprintf("pveum role add %s --privs %s || pveum role modify %s --privs %s --append 1", role, privileges, role, privileges))
+		quoted := shell.Word(role)
+		add(fmt.Sprintf("pveum role add %s --privs %s || pveum role modify %s --privs %s --append 1", quoted, privileges, quoted, privileges))
 		for _, to := range g.to {
 			add(aclLine(g.on, to, role))
 		}

@@ -133,7 +133,7 @@ func (c *creation) content(id, content string) {
 		list := append(pve.List(s.Content), content)
 		slices.Sort(list)
 		c.add(fmt.Sprintf("storage %s does not have the content %s", id, content), c.storagesWith(content),
-			Remedy{What: "permit it, then run preflight again", Commands: []string{"pvesm set " + id + " --content " + strings.Join(list, ",")}})
+			Remedy{What: "permit it, then run preflight again", Commands: []string{pve.SetStorage(id, "content", strings.Join(list, ","))}})
 	}
 }
 

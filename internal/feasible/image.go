@@ -40,7 +40,7 @@ func (c *creation) image() {
 		c.add("storage "+i.Datastore+" does not take the content import", importStorages(c.inv, c.on),
 			Remedy{
 				What:     "permit it, then run preflight again",
-				Commands: []string{"pvesm set " + i.Datastore + " --content " + strings.Join(content, ",")},
+				Commands: []string{pve.SetStorage(i.Datastore, "content", strings.Join(content, ","))},
 				Once:     true,
 			},
 			Remedy{What: "or write another storage into SPEC", Text: "download: STORAGE"})

@@ -143,12 +143,12 @@ func storageFault(inv *cluster.Inventory, u storageUse) *fault {
 	case s == nil && d == nil:
 		return &fault{reason: "storage " + id + " does not exist"}
 	case d != nil && d.Disabled:
-		return &fault{reason: "storage " + id + " is disabled", what: "enable it" + again, command: "pvesm set " + id + " --disable 0"}
+		return &fault{reason: "storage " + id + " is disabled", what: "enable it" + again, command: pve.SetStorage(id, "disable", "0")}
 	case d != nil && len(d.Nodes) > 0 && !slices.Contains(d.Nodes, node):
 		nodes := append(slices.Clone(d.Nodes), node)
 		slices.Sort(nodes)
 		return &fault{reason: "storage " + id + " is not available on node " + node,
-			what: "if the node has it, permit it there" + again, command: "pvesm set " + id + " --nodes " + strings.Join(nodes, ",")}
+			what: "if the node has it, permit it there" + again, command: pve.SetStorage(id, "nodes", strings.Join(nodes, ","))}
 	case s != nil && !s.Active:
 		return &fault{reason: "storage " + id + " is not active on node " + node,
 			what: "find out why, and make it available" + again, command: pve.Pvesh("get", "/nodes/"+node+"/storage/"+id+"/status")}
@@ -160,7 +160,7 @@ func storageFault(inv *cluster.Inventory, u storageUse) *fault {
 		return &fault{reason: "storage " + id + " has no files, and so no snippets"}
 	case u.snippet == "" && !s.Images():
 		return &fault{reason: "storage " + id + " does not take disk images",
-			what: "permit them" + again, command: "pvesm set " + id + " --content " + withImages(s.Content)}
+			what: "permit them" + again, command: pve.SetStorage(id, "content", withImages(s.Content))}
 	}
 	return nil
 }

@@ -179,7 +179,7 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 		case effect.Snapshots:
 			name := g.Config.Snapshot()
 			f.Next("or, if you do not need its snapshot "+name+" any more, delete it, then run preflight again",
-				pve.Pvesh("delete", g.Path("snapshot", shell.Word(name))))
+				pve.Pvesh("delete", g.Path("snapshot", name)))
 		case effect.Forgets, effect.ForgetsKeys:
 			keepFirmware(f, u, spec)
 		case effect.Protected:

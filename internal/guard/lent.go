@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -71,9 +72,9 @@ func takeLent(f *finding.Finding, b cluster.Borrowed) {
 func copyLent(b cluster.Borrowed) []string {
 	switch name, _ := pve.SplitKey(b.Entry); {
 	case b.By.Kind == guest.Container:
-		return []string{pve.Pvesh("create", b.By.Path("move_volume"), "--volume "+b.Entry, "--storage STORAGE")}
+		return []string{pve.Pvesh("create", b.By.Path("move_volume"), "--volume "+shell.Word(b.Entry), "--storage STORAGE")}
 	case name != "unused":
-		return []string{pve.Pvesh("create", b.By.Path("move_disk"), "--disk "+b.Entry, "--storage STORAGE")}
+		return []string{pve.Pvesh("create", b.By.Path("move_disk"), "--disk "+shell.Word(b.Entry), "--storage STORAGE")}
 	}
 	return nil
 }

@@ -166,7 +166,7 @@ func refuseLent(f *finding.Finding, g *cluster.Guest, borrowed []cluster.Borrowe
 		}
 		switch name, _ := pve.SplitKey(b.Entry); {
 		case b.By.Kind == guest.Container:
-			move = append(move, pve.Pvesh("create", b.By.Path("move_volume"), "--volume "+b.Entry, "--storage STORAGE", "--delete 1"))
+			move = append(move, pve.Pvesh("create", b.By.Path("move_volume"), "--volume "+shell.Word(b.Entry), "--storage STORAGE", "--delete 1"))
 		case name != "unused":
 			move = append(move, moveTo(b.By, b.Entry, "STORAGE"))
 		}

@@ -66,7 +66,7 @@ func refuseUnclaimed(f *finding.Finding, inv *cluster.Inventory, g *cluster.Gues
 		for _, volume := range u.Volumes {
 			storage, name, _ := strings.Cut(volume, ":")
 			look = append(look, "grep -l "+shell.Word(name[strings.LastIndexByte(name, '/')+1:])+" /etc/pve/nodes/*/*/*.conf")
-			remove = append(remove, pve.Pvesh("delete", "/nodes/"+g.Node+"/storage/"+storage+"/content/"+shell.Word(volume)))
+			remove = append(remove, pve.Pvesh("delete", "/nodes/"+g.Node+"/storage/"+storage+"/content/"+volume))
 		}
 		f.Next("find out which guest has the volume: as root, on a node", look...)
 		f.Next("if none has it, delete it, then run the same command again", remove...)

@@ -14,6 +14,11 @@ func SetPool(id string, options ...string) string {
 	return Pvesh("set", "/pools/"+id, options...)
 }
 
+// SetStorage is a line that changes an option of a storage.
+func SetStorage(id, option, value string) string {
+	return "pvesm set " + shell.Word(id) + " --" + option + " " + shell.Word(value)
+}
+
 // Pvesh is a line that calls a method of the API: get, set, create or delete. It works on
 // any node, as qm does not. The options are quoted for a shell already.
 func Pvesh(method, path string, options ...string) string {
