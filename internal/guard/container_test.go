@@ -127,6 +127,7 @@ func containerCases() []ruleCase {
 		{"busy: the HA manager has it", both, func(s *scene) { s.Destroy, s.guest().HA = true, "started" }, "ha-manager remove ct:110"},
 		{"busy: the HA manager has it", both, retired(func(s *scene) { s.guest().HA = "started" }), "ha-manager remove ct:110"},
 		{"managed", both, func(s *scene) { s.guest().HA = "started" }, ""},
+		{"managed", both, func(s *scene) { s.guest().Lock = "snapshot" }, "pct unlock 110"}, // that a killed task left
 		{"unknown: its node does not answer", both, func(s *scene) { s.Inventory.Nodes[0].Online = false }, ""},
 		{"unknown: the token does not see it", nowhere, func(s *scene) { s.hide("/vms/110", cluster.VMAudit) }, "pveum acl modify"},
 		{"unknown: another guest may have its name", nowhere, func(s *scene) { s.hide("/vms", cluster.VMAudit); s.Inventory.Free = []int{110} }, "pveum acl modify"},

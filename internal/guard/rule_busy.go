@@ -165,10 +165,20 @@ func (h hold) release(f *finding.Finding) {
 	case g.Lock == "clone" || g.Lock == "create":
 		h.refusePart(f)
 	default:
-		f.Next("no visible task holds the lock: a killed task may have left it. Look for one, as root on a node", activeTasks(g))
-		f.Next("if none is running, unlock it, as root on "+g.Node+", then run preflight again",
-			fmt.Sprintf("%s unlock %d", g.Kind.Tool(), g.VMID))
+		h.unlock(f)
 	}
+}
+
+// forgotten reports whether nothing that is visible works on the guest, so that a killed task may have left its lock.
+func (h hold) forgotten() bool {
+	return h.mayWork() && len(h.tasks) == 0 && h.backup == nil
+}
+
+// unlock adds the steps that remove the lock of a killed task.
+func (h hold) unlock(f *finding.Finding) {
+	f.Next("no visible task holds the lock: a killed task may have left it. Look for one, as root on a node", activeTasks(h.guest))
+	f.Next("if none is running, unlock it, as root on "+h.guest.Node+", then run preflight again",
+		fmt.Sprintf("%s unlock %d", h.guest.Kind.Tool(), h.guest.VMID))
 }
 
 // refusePart adds the steps for a guest whose clone or creation was interrupted. Without its lock it would seem to be
@@ -250,6 +260,9 @@ func (s *subject) meetsUpdate() {
 	case s.Kind == finding.Managed, s.Kind == finding.Settling, s.Kind == finding.Pending:
 		h.explain(s.Is(finding.Busy, finding.Why("held", h.words()).And(finding.Why("held-harmless"))))
 		s.Severity = finding.OK
+		if h.forgotten() {
+			h.unlock(s.Finding)
+		}
 	default:
 		s.Because("%s; an apply that does not change it may run", h.words())
 		h.explain(s.Finding)

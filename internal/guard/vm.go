@@ -72,6 +72,7 @@ func (s *subject) decide() bool {
 	case rule.ours && s.entry.IsContainer():
 		s.mountsMissing()
 		s.waits()
+		s.meetsUpdate()
 	case rule.ours:
 		s.settles()
 		s.waits()

@@ -97,7 +97,8 @@ func (v *View) planCheckpoint(ctx context.Context, api *proxmox.Power, name stri
 	}
 	switch s, err := api.Snapshot(ctx, g, name); {
 	case err == nil && s.Incomplete != "":
-		refuse(removes(g, name), "its snapshot %s is not complete (%s)%s", name, s.Incomplete, stillMade(g))
+		fix, text := incomplete(g, s)
+		refuse(fix, "%s", text)
 	case err == nil:
 		o.Result, o.Text = power.InState, "it has "+pointOf(s).String()
 	case !errors.Is(err, proxmox.ErrNoSnapshot):
@@ -110,17 +111,15 @@ func (v *View) planCheckpoint(ctx context.Context, api *proxmox.Power, name stri
 	}
 }
 
-// removes is the command that removes a snapshot which is not complete.
-func removes(g *cluster.Guest, name string) string {
-	return pve.Pvesh("delete", g.Path("snapshot", name), "--force", "1")
-}
-
-// stillMade says what a guest is locked by: a task may still work on the snapshot.
-func stillMade(g *cluster.Guest) string {
+// incomplete says why a snapshot that is not complete is no checkpoint, and what comes next: Proxmox VE removes no
+// snapshot of a guest that is locked, also with force.
+func incomplete(g *cluster.Guest, s *proxmox.Snapshot) (fix, text string) {
+	text = fmt.Sprintf("its snapshot %s is not complete (%s)", s.Name, s.Incomplete)
 	if g.Lock == "" {
-		return ""
+		return pve.Pvesh("delete", g.Path("snapshot", s.Name), "--force", "1"), text
 	}
-	return ": the lock " + g.Lock + " says that a task works on it, or was killed; wait for it, or see `stackgen preflight`"
+	return "stackgen preflight", text + ": the lock " + g.Lock + " says that a task works on it, or was killed; " +
+		"preflight says how to find out, and this command, once the lock is gone, how to remove the snapshot"
 }
 
 // Waits are the entries of a guest whose pending changes wait for a restart, as far as it was read.

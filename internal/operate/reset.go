@@ -47,7 +47,8 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 		return
 	}
 	if s.Incomplete != "" {
-		refuse(removes(o.Guest, name), "its snapshot %s is not complete (%s)%s", name, s.Incomplete, stillMade(o.Guest))
+		fix, text := incomplete(o.Guest, s)
+		refuse(fix, "%s", text)
 		return
 	}
 	o.Point = pointOf(s)
