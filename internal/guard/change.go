@@ -115,9 +115,10 @@ func (p *planJudge) lends(c *tf.ResourceChange) bool {
 	if p.in.Grant == nil || !p.unit.Manages(c.Type) || !slices.Contains([]tf.Action{tf.Delete, tf.Replace, tf.ReplaceKept}, c.Action) {
 		return false
 	}
-	borrowed := p.borrowed[tf.VMIDOf(c.Before)]
+	g := p.in.Inventory.Guest(tf.VMIDOf(c.Before))
+	borrowed := lostWith(g, p.borrowed[tf.VMIDOf(c.Before)])
 	if len(borrowed) > 0 {
-		refuseLent(p.add(c), p.in.Inventory.Guest(tf.VMIDOf(c.Before)), borrowed)
+		refuseLent(p.add(c), g, borrowed)
 	}
 	return len(borrowed) > 0 || p.mayLend(c, tf.VMIDOf(c.Before))
 }

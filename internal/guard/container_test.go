@@ -144,7 +144,15 @@ func containerCases() []ruleCase {
 			s.Destroy, s.entry.Profile = true, "protected"
 			s.ct().Address = schema.GuestAddress(guest.Container, "protected", "dns")
 		}, "retired: [dns]"},
-		{"would-destroy: another guest has a volume of it", both, func(s *scene) { s.Destroy = true; lendContainer(s) }, "move_volume"},
+		{"would-destroy: another guest has a volume of it", both, func(s *scene) { s.Destroy = true; lendContainer(s, "mp0") }, "/lxc/300/move_volume --volume mp0 --storage STORAGE"},
+		{"would-destroy: another guest has a volume of it", both, retired(func(s *scene) { lendContainer(s, "unused0") }), "/lxc/300/move_volume --volume mp0 --storage STORAGE"},
+		{"would-destroy: another guest has a volume of it", both, func(s *scene) {
+			s.Destroy = true
+			lendContainer(s, "")
+			s.guest().Config.Pending = []cluster.Pending{{Key: "mp0", Delete: true}}
+		}, "--storage STORAGE --delete 1"}, // which volume the container has until its next start is not known
+		{"managed", both, func(s *scene) { s.Destroy = true; lendContainer(s, "") }, ""},
+		{"retiring", both, retired(func(s *scene) { lendContainer(s, "") }), ""},
 		{"busy: its template", nowhere, func(s *scene) { templateContainer(s).Lock = "disk" }, "pct unlock 9100"},
 		{"create", nowhere, func(s *scene) {
 			g := templateContainer(s)
@@ -209,10 +217,30 @@ func TestCloneByApply(t *testing.T) {
 }
 
 // lendContainer gives another container a volume of the container.
-func lendContainer(s *scene) {
+func lendContainer(s *scene, own string) {
+	if own != "" {
+		s.guest().Config.Raw = map[string]string{own: "local-lvm:vm-110-disk-1"}
+	}
 	g := newGuest(300, "other")
 	g.Kind, g.Config.Raw = guest.Container, map[string]string{"mp0": "local-lvm:vm-110-disk-1,mp=/data"}
 	s.Inventory.Guests = append(s.Inventory.Guests, g)
+}
+
+// TestCopyOfLentVolume: a volume that both have is copied. Proxmox VE deletes the source of a move also if another
+// container still has it.
+func TestCopyOfLentVolume(t *testing.T) {
+	for own, want := range map[string]string{
+		"mp0": "pvesh create /nodes/pve1/lxc/300/move_volume --volume mp0 --storage STORAGE",
+		"":    "pvesh create /nodes/pve1/lxc/300/move_volume --volume mp0 --storage STORAGE --delete 1",
+	} {
+		s := containerScene(both, func(s *scene) { s.Destroy = true; lendContainer(s, own) })
+		s.guest().Config.Pending = []cluster.Pending{{Key: "mp1", New: "local-lvm:1"}}
+		found := Judge(s.Input)
+		i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Key == "dns" && f.Type == finding.VM })
+		if got := found[i].Steps[0].Lines[0].String(); got != want {
+			t.Errorf("%q: %s, want %s", own, got, want)
+		}
+	}
 }
 
 // TestContainerRules: which rule judges a container, and what it prints.

@@ -22,12 +22,21 @@ func lent(g *cluster.Guest, borrowed []cluster.Borrowed) []cluster.Borrowed {
 	return slices.DeleteFunc(slices.Clone(borrowed), func(b cluster.Borrowed) bool { return len(entriesWith(g, b.Volume)) == 0 })
 }
 
+// lostWith are the volumes of other guests that a destroy of a guest would delete. The provider has Proxmox VE delete all
+// volumes with the VMID of a VM, but of a container only those that it has itself, now or before its next start.
+func lostWith(g *cluster.Guest, borrowed []cluster.Borrowed) []cluster.Borrowed {
+	if g == nil || g.Kind != guest.Container || g.Config == nil || len(g.Config.Pending) > 0 {
+		return borrowed
+	}
+	return lent(g, borrowed)
+}
+
 // entriesWith are the entries in which a guest has a volume.
 func entriesWith(g *cluster.Guest, volume string) (keys []string) {
 	if g.Config == nil {
 		return nil
 	}
-	for _, d := range pve.Drives(g.Config.Raw) {
+	for _, d := range slices.Concat(pve.Drives(g.Config.Raw), pve.Mounts(g.Config.Raw)) {
 		if d.File == volume {
 			keys = append(keys, d.Key)
 		}

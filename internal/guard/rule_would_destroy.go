@@ -147,11 +147,13 @@ func (s *subject) destroyHalfway() {
 // lends reports whether other guests have volumes of the VM: somebody attached one there, or the
 // VM was restored under another VMID. Proxmox VE deletes with a VM all volumes that have its VMID,
 // and the provider asks for those that the VM does not have, too.
-func (s *subject) lends() bool { return len(s.borrowed[s.VMID]) > 0 }
+func (s *subject) lends() bool { return len(lostWith(s.guest, s.borrowed[s.VMID])) > 0 }
 
 func (s *subject) destroysLent() bool { return s.Destroy && !s.notInState() && s.lends() }
 
-func (s *subject) destroyLent() { refuseLent(s.Finding, s.guest, s.borrowed[s.VMID]) }
+func (s *subject) destroyLent() {
+	refuseLent(s.Finding, s.guest, lostWith(s.guest, s.borrowed[s.VMID]))
+}
 
 // refuseLent refuses to destroy a VM of which others have volumes. A move of one that the VM has, too, must not delete it:
 // the destroy was refused, and may never come.
