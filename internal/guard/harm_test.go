@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
+	"stackgen/internal/tf"
 )
 
 // TestVolumesOfOthers: the provider moves and grows disks only whose volume begins with the VMID. Of a linked clone on file
@@ -24,5 +26,19 @@ func TestVolumesOfOthers(t *testing.T) {
 	}
 	if got := foreignDisks(&cluster.Guest{VMID: 300}); got != nil {
 		t.Errorf("of a guest that was not read: %v", got)
+	}
+}
+
+// TestWithDropped: the options that an update removes are named with it, and harm nothing.
+func TestWithDropped(t *testing.T) {
+	g := &cluster.Guest{VMID: 300, Node: "pve1", Config: &cluster.Config{Raw: map[string]string{"scsi0": "lvm:vm-300-disk-0,size=8G,wwn=0x5000c500a1b2c3d4"}}}
+	grows := effect.Update{Change: tf.Change{Path: "disk.size", Device: "scsi0", Was: "8", Is: "9"}, Does: "at once"}
+	all := withDropped(g, []effect.Update{grows})
+	const want = "wwn of scsi0: 0x5000c500a1b2c3d4 -> none, removed with the rest: the provider does not know it"
+	if len(all) != 2 || all[1].String() != want || all[1].Harm != "" || !all[1].SideEffect {
+		t.Errorf("got %v, want %s", all, want)
+	}
+	if all := withDropped(nil, []effect.Update{grows}); len(all) != 1 {
+		t.Errorf("of a guest that was not read: %v", all)
 	}
 }
