@@ -97,6 +97,7 @@ func (t *target) accept(chosen *choice, state tf.State) {
 	accepted, refused := t.reading.Accept(t.vm, attributes)
 	for _, a := range accepted {
 		if a.Reason != "" {
+			t.unsaid = append(t.unsaid, a.Config)
 			if a.Key == "" && len(a.Commands) == 0 {
 				a.Reason += changeBack
 			}
@@ -154,7 +155,7 @@ func (t *target) properties() []string {
 
 // addDerived adds the lines that keep what follows from the accepted properties as it is,
 // such as the datastore of the cloud-init drive from that of the first disk. It reports
-// whether there are any. A spec that then does not say what was asked for is an error.
+// whether there are any. A spec that then does not say what was asked for is an error, except for what no spec can say.
 func (t *target) addDerived(after *schema.VM) (bool, error) {
 	var derived []string
 	for _, a := range hardware.Changed(t.vm, after) {
@@ -170,7 +171,9 @@ func (t *target) addDerived(after *schema.VM) (bool, error) {
 		t.lines = append(t.lines, l.Setting)
 	}
 	t.attributes = append(t.attributes, derived...)
-	if missing, _ := t.reading.Accept(after, t.asked); len(missing) > 0 {
+	missing, _ := t.reading.Accept(after, t.asked)
+	missing = slices.DeleteFunc(missing, func(a hardware.Acceptance) bool { return a.Reason != "" && slices.Contains(t.unsaid, a.Config) })
+	if len(missing) > 0 {
 		return false, fmt.Errorf("it has %s, and its own entry in the spec cannot undo what it inherits: change `%s` there first",
 			missing[0].Config, missing[0].Key)
 	}

@@ -28,6 +28,7 @@ type target struct {
 
 	attributes []string // that Accept writes, and what follows from them; nil for all of the hardware
 	asked      []string // of those, what a person asked for and a configuration has
+	unsaid     []string // the entries of the configuration that a spec cannot say, which the refusal names
 }
 
 // compare determines what to write of the VM, or refuses it.

@@ -44,8 +44,12 @@ var acceptedContainers = []acceptedContainer{
 	{key: "nonet", was: " {networks: [{bridge: vmbr0, ipv4: dhcp}, {bridge: vmbr0, vlan: 9}]}  # two\n", is: " {networks: [{bridge: vmbr0, ipv4: dhcp}]}  # two\n", hand: []string{"delete", "net1"}},
 	{key: "grown", was: " {rootfs: {datastore: local-lvm, size: 4}}  # small\n", is: " {rootfs: {datastore: local-lvm, size: 6}}  # small\n", grow: "6G"},
 	{key: "mount", was: " {mounts: [{path: /a, size: 1}]}\n", is: " {mounts: [{path: /a, size: 1}]}\n", hand: []string{"mp1", "local-lvm:2,mp=/srv"}},
-	{key: "limit", was: " {}\n", is: " {}\n", hand: []string{"cpulimit", "2"}},
-	{key: "swap", was: " {}\n", is: " {}\n", hand: []string{"swap", "0"}}, // the spec would leave out the block of the memory, which the state has
+	{key: "limit", was: " {}\n", is: " {description: new}\n", hand: []string{"cpulimit", "2", "description", "new"}}, // one property of two
+	{key: "swap", was: " {}\n", is: " {}\n", hand: []string{"swap", "0"}},                                            // the spec would leave out the block of the memory, which the state has
+	{
+		key: "mounted", was: " {mounts: [{path: /a, size: 1}], cores: 2}\n", is: " {mounts: [{path: /a, size: 1}], cores: 3}\n",
+		hand: []string{"mp1", "local-lvm:2,mp=/srv", "cores", "3"},
+	},
 }
 
 const acceptContainersHead = "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\n" +
@@ -112,7 +116,8 @@ func TestDriftAcceptContainers(t *testing.T) {
 		"mp1=local-lvm:vm-312-disk-2,mp=/srv,size=2G: mount points act at the creation only: the container keeps it, whatever its spec says. For a new one, write into the spec",
 		"mounts: [{path: /a, datastore: local-lvm, size: 1}, {path: /srv, datastore: local-lvm, size: 2, backup: false}]",
 		"its state has a block memory from an earlier time, which the next plan would remove: remove it from the state, and import it again",
-		"live/grown: the spec says what it has: rootfs.")
+		"live/grown: the spec says what it has: rootfs.", "live/limit, live/nonotes: the specs say what they have: description.",
+		"live/mounted, live/w2: the specs say what they have: cores.")
 	if got, want := w.read("specs/live.yaml"), acceptContainersSpec(true); got != want {
 		t.Errorf("specs/live.yaml:\n%s\nwant\n%s", got, want)
 	}
@@ -122,11 +127,11 @@ func TestDriftAcceptContainers(t *testing.T) {
 	// Paste what is printed of those that were not written. An apply sets back what no spec says, without a restart.
 	w.pasteLine(".", said, `this["swap"]`)
 	w.deployed(0, "adopt --match live/swap", "live/swap: the spec says what container 314 has")
-	w.write("specs/live.yaml", strings.Replace(w.read("specs/live.yaml"), "mounts: [{path: /a, size: 1}]", "mounts: [{path: /a, datastore: local-lvm, size: 1}, {path: /srv, datastore: local-lvm, size: 2, backup: false}]", 1))
+	w.write("specs/live.yaml", strings.Replace(w.read("specs/live.yaml"), "mounts: [{path: /a, size: 1}]", "mounts: [{path: /a, datastore: local-lvm, size: 1}, {path: /srv, datastore: local-lvm, size: 2, backup: false}]", 2))
 	setByHand("delete", "cpulimit")(w, fmt.Sprintf("/nodes/pve1/lxc/%d", vmids["live-limit"]))
 	w.sim.ResetLog()
 	w.render()
-	w.deployed(0, "drift --accept live/mount", "Nothing to write.")
+	w.deployed(0, "drift --accept live/mount live/mounted", "Nothing to write.")
 	w.deployed(0, "import-blocks --verify", "live/proxmox-container: 1 to import, 0 to add, 0 to change, 0 to destroy")
 	w.deployed(0, "apply --yes", "live is as its spec says")
 	w.deployed(0, "apply --yes", "nothing to do")
