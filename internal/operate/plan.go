@@ -3,7 +3,9 @@ package operate
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/power"
 	"stackgen/internal/selection"
@@ -41,8 +43,8 @@ func (v *View) Plan(r Request) []One {
 			o.Fix = lines("stackgen rebuild " + vm.String())
 		case r.hardStop(vm, vm.Guest.HA != "" && vm.Guest.HA != "ignored"):
 			o.Result, o.Text = power.Refused, hardStop
-		case v.denied(r.Action, vm):
-			o.Result, o.Text = power.Refused, "the token may not do that: it lacks "+privileges(r.Action)[0]
+		case len(v.lacks(r.Action, vm)) > 0:
+			o.Result, o.Text = power.Refused, "the token may not do that: it lacks "+strings.Join(v.lacks(r.Action, vm), ", ")
 		default:
 			o.Was = StateOf(vm.Guest)
 			need, why := r.Action.In(o.Was)
@@ -102,10 +104,27 @@ func privileges(a *power.Action) []string {
 	return []string{cluster.VMPowerMgmt}
 }
 
-// denied reports whether the credentials may not act on a VM, as far as was read.
-func (v *View) denied(action *power.Action, vm *selection.VM) bool {
+// lacks are the privileges that the credentials lack for an action on a VM, as far as was read.
+func (v *View) lacks(action *power.Action, vm *selection.VM) (out []string) {
 	a := v.Inventory.Access
-	return a != nil && !slices.ContainsFunc(privileges(action), func(p string) bool { return a.Rights.Has(aclPath(vm.Guest), p) })
+	if a == nil {
+		return nil
+	}
+	has := func(p string) bool { return a.Rights.Has(aclPath(vm.Guest), p) }
+	if anyOf := privileges(action); !slices.ContainsFunc(anyOf, has) {
+		out = append(out, anyOf[0])
+	}
+	if v.startChecked(action, vm.Guest) && !has(cluster.VMPowerMgmt) {
+		out = append(out, cluster.VMPowerMgmt)
+	}
+	return out
+}
+
+// startChecked reports whether Proxmox VE asks for the privilege to start a VM that a reset starts again. It does since
+// qemu-server 9.1.10, and not for a container. With an earlier release than 9.2, the call is sent, and says it.
+func (v *View) startChecked(action *power.Action, g *cluster.Guest) bool {
+	was := StateOf(g)
+	return action.Name == power.Rollback && g.Kind != guest.Container && (was == power.Running || was == power.Paused) && v.Inventory.Since(9, 2)
 }
 
 func aclPath(g *cluster.Guest) string { return fmt.Sprintf("/vms/%d", g.VMID) }
@@ -114,8 +133,12 @@ func aclPath(g *cluster.Guest) string { return fmt.Sprintf("/vms/%d", g.VMID) }
 func (v *View) Grants(action *power.Action, all []One) []string {
 	var missing []cluster.Missing
 	for i := range all {
-		if g := all[i].Guest; g != nil && all[i].Result == power.Refused && v.denied(action, all[i].VM) {
-			missing = append(missing, cluster.Missing{Path: aclPath(g), Privilege: privileges(action)[0]})
+		g := all[i].Guest
+		if g == nil || all[i].Result != power.Refused {
+			continue
+		}
+		for _, privilege := range v.lacks(action, all[i].VM) {
+			missing = append(missing, cluster.Missing{Path: aclPath(g), Privilege: privilege})
 		}
 	}
 	if len(missing) == 0 {

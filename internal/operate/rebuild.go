@@ -111,7 +111,7 @@ func (v *View) NoBackup(storage string) (why string, grants []string) {
 		case leftOut(g) != "":
 			return fmt.Sprintf("no backup of %s has %s: `backup` of that disk is off. Turn it on, or leave --backup out",
 				v.VMs[i].String(), leftOut(g)), nil
-		case v.denied(&power.Dump, &v.VMs[i]):
+		case len(v.lacks(&power.Dump, &v.VMs[i])) > 0:
 			missing = append(missing, cluster.Missing{Path: aclPath(g), Privilege: cluster.VMBackup})
 		}
 	}

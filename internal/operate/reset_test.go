@@ -394,6 +394,40 @@ func TestResetDenied(t *testing.T) {
 	w.want(w.resets("baseline"), "done reset to baseline of TIME, and stopped")
 }
 
+// TestResetStartDenied: since 9.2, Proxmox VE starts a VM after a rollback only for those who may start it. A container
+// is started without that.
+func TestResetStartDenied(t *testing.T) {
+	t.Parallel()
+	secret := "5f3c9a10-7e61-4c55-9a53-000000000001"
+	w := newWorld(t, 1, func(s *pvesim.Seed) {
+		s.Version = "9"
+		s.Users = append(s.Users, &pvesim.User{ID: "ops@pve", Tokens: []*pvesim.Token{{ID: "t", Secret: secret}}})
+		s.ACL = append(s.ACL, &pvesim.Grant{Path: "/", To: "ops@pve", Type: "user", Role: "PVEAuditor"},
+			&pvesim.Grant{Path: "/vms/301", To: "ops@pve", Type: "user", Role: "Back"})
+		s.Roles = append(s.Roles, &pvesim.Role{ID: "Back", Privileges: []string{"VM.Audit", "VM.Snapshot.Rollback"}})
+	})
+	w.saves("baseline")
+	w.guest(301, func(g *pvesim.Guest) { g.Running = true })
+	w.config = w.login("ops@pve!t=" + secret)
+	if got := strings.Join(w.resets("baseline"), "\n"); !strings.Contains(got, "VM.PowerMgmt") || w.running() != "301" {
+		t.Errorf("%s; running: %s", got, w.running())
+	}
+	for release, want := range map[string]string{"8.4.21": "planned", "9.2.11": "refused the token may not do that: it lacks VM.PowerMgmt"} {
+		v := w.view()
+		v.Inventory.Release = release
+		r := w.request(v, power.Rollback, "baseline")
+		planned, err := v.PlanResets(context.Background(), r)
+		expect(t, err)
+		if got := said(planned)[0]; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", release, got)
+		}
+		grants := strings.Join(v.Grants(r.Action, planned), "\n")
+		if want != "planned" && !strings.Contains(grants, "--privs VM.PowerMgmt") {
+			t.Errorf("%s: %s", release, grants)
+		}
+	}
+}
+
 // TestResetHA: a running VM of the HA manager runs again after its reset.
 func TestResetHA(t *testing.T) {
 	t.Parallel()
