@@ -197,7 +197,6 @@ var otherWords = []otherWord{
 	{"internal/feasible/", []string{"SetStorage()"}, "options of a storage"},
 	{"internal/hardware/dropped.go", []string{"var attributesOfContainers"}, "options of entries"},
 	{"internal/deploy/rebuild_keep.go", []string{"Find()"}, "an action"},
-	{"internal/guard/rule_busy.go", []string{"on()"}, "entries"},
 	{"internal/guard/rule_busy.go", []string{"Contains()"}, "locks of a VM"},
 	{"internal/guard/rule_unknown.go", []string{"missingDevice()"}, "entries"},
 	{"internal/guard/rules.go", []string{"{}.name"}, "names of rules"},

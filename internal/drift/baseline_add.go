@@ -23,22 +23,7 @@ known:
 // stay as they are. today and expires are days such as 2026-12-31.
 func (b *Baseline) Add(found []finding.Finding, today, reason, expires string) (body []byte, added int, err error) {
 	src := string(b.src)
-	var news []Entry
-	renewed := map[int]bool{}
-	for i := range found {
-		e, ok := entryOf(&found[i])
-		if !ok || found[i].Severity == finding.OK && found[i].Change.Known == nil {
-			continue
-		}
-		e.Reason, e.Expires = reason, expires
-		if n := slices.IndexFunc(b.Entries, func(o Entry) bool { return o.same(&e) }); n >= 0 {
-			if b.Entries[n].Expires < today {
-				renewed[n] = true
-			}
-		} else if !slices.ContainsFunc(news, func(o Entry) bool { return o.same(&e) }) {
-			news = append(news, e)
-		}
-	}
+	news, renewed := b.additions(found, today, reason, expires)
 	for n := range b.Entries {
 		if renewed[n] {
 			if src, err = renew(src, b.Entries[n], expires); err != nil {
@@ -56,6 +41,26 @@ func (b *Baseline) Add(found []finding.Finding, today, reason, expires string) (
 		return nil, 0, fmt.Errorf("%s: it is written in a form that cannot be edited, so nothing was added%s", b.file, firstProblem(problems))
 	}
 	return []byte(src), len(news) + len(renewed), nil
+}
+
+// additions are the entries of differences that the baseline does not know, and which of its entries have expired.
+func (b *Baseline) additions(found []finding.Finding, today, reason, expires string) (news []Entry, renewed map[int]bool) {
+	renewed = map[int]bool{}
+	for i := range found {
+		e, ok := entryOf(&found[i])
+		if !ok || found[i].Severity == finding.OK && found[i].Change.Known == nil {
+			continue
+		}
+		e.Reason, e.Expires = reason, expires
+		if n := slices.IndexFunc(b.Entries, func(o Entry) bool { return o.same(&e) }); n >= 0 {
+			if b.Entries[n].Expires < today {
+				renewed[n] = true
+			}
+		} else if !slices.ContainsFunc(news, func(o Entry) bool { return o.same(&e) }) {
+			news = append(news, e)
+		}
+	}
+	return news, renewed
 }
 
 // firstProblem is what is wrong with a file that an edit made.

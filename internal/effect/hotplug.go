@@ -55,10 +55,10 @@ var plugKinds = map[string]string{"memory.dedicated": "memory", "cpu.hotplugged"
 // plugged is what a change of the memory or of the CPUs does to a running VM with hotplug of them, and to one that the
 // provider takes for such a VM: it does not restart it for more memory, or for another number of CPUs alone. It is ""
 // for any other change.
-func (v *VM) plugged(c tf.Change, all []tf.Change) (string, Harm) {
+func (v *VM) plugged(c tf.Change, all []tf.Change) string {
 	kind := plugKinds[c.Path]
 	if kind == "" || !v.Running || c.Present || v.Restarts && !v.plugsOnly(c, all) {
-		return "", ""
+		return ""
 	}
 	less := shrinks(c)
 	if kind == "cpu" { // no number is all of them
@@ -66,11 +66,11 @@ func (v *VM) plugged(c tf.Change, all []tf.Change) (string, Harm) {
 	}
 	switch {
 	case !slices.Contains(pve.List(v.Hotplug), kind):
-		return afterRestart, ""
+		return afterRestart
 	case less:
-		return released, ""
+		return released
 	}
-	return atOnce, ""
+	return atOnce
 }
 
 // noNumber reports whether a plan has no number of CPUs.

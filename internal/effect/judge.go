@@ -89,7 +89,7 @@ func (v *VM) Updates(changes []tf.Change) []Update {
 		if u.Effect == schema.Noise || u.Effect == schema.Creation || u.Effect == schema.Migrate {
 			continue
 		}
-		if u.Does, u.Harm = v.plugged(c, changes); u.Does == "" {
+		if u.Does = v.plugged(c, changes); u.Does == "" {
 			u.Does, u.Harm = v.Does(c)
 		}
 		u.Alone = u.Effect == schema.Grow && u.Does == atOnce && v.restartsToGrow()

@@ -161,10 +161,7 @@ func (p *planJudge) containerUpdates(c *tf.ResourceChange) {
 	if p.nicsAdded(c, g) {
 		return
 	}
-	updates = slices.DeleteFunc(slices.Clone(updates), settles)
-	if !p.adopts(c) {
-		updates = withDropped(g, updates)
-	}
+	updates = p.withDropped(c, g, slices.DeleteFunc(slices.Clone(updates), settles))
 	f := p.add(c)
 	p.kind(f, c, updates)
 	addUpdates(f, updates, true)

@@ -106,7 +106,7 @@ func destroyLine(g *cluster.Guest) string {
 	if g.Lock != "" && isContainer {
 		lines = append(lines, fmt.Sprintf("pct unlock %d", g.VMID))
 	}
-	if on(g.Config, guest.Protection) {
+	if protected(g) {
 		lines = append(lines, set(g, strings.Join(append([]string{"--protection 0"}, unlocked...), " ")))
 	}
 	if g.Status == "running" {
@@ -128,5 +128,7 @@ func vmsOf(guests []*cluster.Guest) []*cluster.Guest {
 	return slices.DeleteFunc(slices.Clone(guests), func(g *cluster.Guest) bool { return g.Kind != guest.VM })
 }
 
-// on reports whether a flag of a configuration is set.
-func on(c *cluster.Config, key string) bool { return c != nil && c.Raw[key] == "1" }
+// protected reports whether a guest has Proxmox VE's own protection.
+func protected(g *cluster.Guest) bool {
+	return g.Config != nil && g.Config.Raw[guest.Protection] == "1"
+}

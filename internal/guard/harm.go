@@ -42,7 +42,7 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 			}
 		}
 		vm.Snapshots = g.Config.Snapshot() != ""
-		vm.Protected = on(g.Config, guest.Protection)
+		vm.Protected = protected(g)
 	}
 	return vm
 }

@@ -314,7 +314,7 @@ func refuseTemplate(f *finding.Finding, h *hold) {
 
 // protectionOn reports whether Proxmox VE refuses to destroy the VM. It does not refuse that for
 // an HA resource: the provider destroys a VM together with it.
-func (s *subject) protectionOn() bool { return on(s.guest.Config, "protection") }
+func (s *subject) protectionOn() bool { return protected(s.guest) }
 
 func (s *subject) destroyRefused() bool { return s.Destroy && !s.notInState() && s.protectionOn() }
 

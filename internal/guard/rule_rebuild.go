@@ -180,7 +180,7 @@ func (r *rebuilder) allows(g *cluster.Guest, state *tf.Resource) bool {
 		r.refuse("rebuild-no-template").Next("write into "+r.spec+" what it is made from", specLine(r.vm, "template: VMID"))
 	case r.vm.Values.Get(guest.Protection).Bool():
 		r.refuse("rebuild-protection").Next("write into "+r.spec+", then render and apply", specLine(r.vm, "protection: false"))
-	case on(g.Config, guest.Protection): // by hand, or of its template: the provider does not read that of a clone
+	case protected(g): // by hand, or of its template: the provider does not read that of a clone
 		r.refuse("rebuild-protection").Next("remove the protection", set(g, "--protection 0"))
 	case inHA(g):
 		r.refuse("rebuild-ha", g.HA).Next("remove it from the HA manager", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))

@@ -99,11 +99,16 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	}
 	halfMade := p.adopts(c) && known.Case == finding.HalfMade // a run that was interrupted cloned it, and the plan configures it
 	if len(updates) > 0 && (!halfMade || len(harms) > 0) {
-		if !p.adopts(c) { // of an import, the finding has what differs
-			updates = withDropped(g, updates)
-		}
-		p.update(c, g, updates, along)
+		p.update(c, g, p.withDropped(c, g, updates), along)
 	}
+}
+
+// withDropped are the updates of a change with what it drops. Of an import, the finding has what differs.
+func (p *planJudge) withDropped(c *tf.ResourceChange, g *cluster.Guest, updates []effect.Update) []effect.Update {
+	if p.adopts(c) {
+		return updates
+	}
+	return withDropped(g, updates)
 }
 
 // withDropped are updates with the options that they remove, because the provider does not know them.

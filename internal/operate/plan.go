@@ -124,7 +124,8 @@ func (v *View) lacks(action *power.Action, vm *selection.VM) (out []string) {
 // qemu-server 9.1.10, and not for a container. With an earlier release than 9.2, the call is sent, and says it.
 func (v *View) startChecked(action *power.Action, g *cluster.Guest) bool {
 	was := StateOf(g)
-	return action.Name == power.Rollback && g.Kind != guest.Container && (was == power.Running || was == power.Paused) && v.Inventory.Since(9, 2)
+	starts := was == power.Running || was == power.Paused
+	return action.Name == power.Rollback && g.Kind != guest.Container && starts && v.Inventory.Since(9, 2)
 }
 
 func aclPath(g *cluster.Guest) string { return fmt.Sprintf("/vms/%d", g.VMID) }

@@ -6,10 +6,8 @@ import "slices"
 // the snapshot has its memory, or with the parameter start.
 func snapshotRollback(c *call) (any, error) {
 	name, start := c.p["snapname"], c.flag("start")
-	if start && c.w.seed.Version == "9" && !c.container() { // of the latest qemu-server; no check for containers
-		if err := c.w.require(c.who, "/vms/"+itoa(c.vmid()), "VM.PowerMgmt"); err != nil {
-			return nil, err
-		}
+	if err := c.mayStartAgain(start); err != nil {
+		return nil, err
 	}
 	return c.snapshotWorker(snapshotJob{kind: c.taskType("rollback"), lock: "rollback", begin: func(_ *worker, g *Guest) error {
 		if g.template() {
@@ -48,6 +46,14 @@ func snapshotRollback(c *call) (any, error) {
 		}
 		return err
 	}})
+}
+
+// mayStartAgain returns the error of the latest qemu-server where a rollback starts a VM. There is no check for containers.
+func (c *call) mayStartAgain(start bool) error {
+	if !start || c.w.seed.Version != "9" || c.container() {
+		return nil
+	}
+	return c.w.require(c.who, "/vms/"+itoa(c.vmid()), "VM.PowerMgmt")
 }
 
 // newestOnly returns the error of a rollback of a disk on ZFS that has newer snapshots.
