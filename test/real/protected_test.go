@@ -37,6 +37,19 @@ func TestProtectedKeepsDrives(t *testing.T) {
 			t.Errorf("%s: the apply sent %v; the VM runs: %v", name, after, stateOf(sim).guests[300].running)
 		}
 	}
+	for _, change := range [][]string{
+		{"dhcp, datastore: local-lvm", "dhcp, datastore: shared"},
+		{"dhcp, datastore: local-lvm", "dhcp, datastore: shared", ", {interface: scsi1, size: 4, datastore: local-lvm}", ""},
+	} {
+		p.write("specs/live.yaml", strings.NewReplacer(change...).Replace(protectedSpec))
+		p.render()
+		p.deployed(3, "apply --yes", "--protection 0")
+		callAPI(t, sim, "PUT", "/nodes/pve1/qemu/300/config", map[string][]string{"protection": {"0"}}) // the printed line
+		p.deployed(0, "apply --yes", "live is as its spec says")
+		if g := stateOf(sim).guests[300]; !g.running || g.config["protection"] != "1" {
+			t.Errorf("after the printed line and an apply: %+v", g)
+		}
+	}
 }
 
 // TestCloudInitDatastoreOfExistingVM: the provider stops a VM and deletes its cloud-init drive before it makes the new one. A
