@@ -9,9 +9,11 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
 	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
+	"stackgen/schema"
 )
 
 // A container has rules of its own for two reasons: the provider looks for it on the node of its state only, and
@@ -166,7 +168,7 @@ func (p *planJudge) containerUpdates(c *tf.ResourceChange) {
 	p.kind(f, c, updates)
 	addUpdates(f, updates, true)
 	harms := harmsOf(updates)
-	if len(harms) == 0 || g == nil {
+	if len(harms) == 0 || g == nil || g.Config == nil {
 		return
 	}
 	if spec == nil {
@@ -184,7 +186,28 @@ func (p *planJudge) containerUpdates(c *tf.ResourceChange) {
 	if slices.Contains(harms, effect.Unplugs) {
 		f.Next("write the network device into "+p.lock.Spec+", or remove it yourself", inspect(g))
 	}
-	f.Next("or undo the change, in the spec or in Proxmox VE: find out what differs", "stackgen drift")
+	if lines := keepLinesOfContainer(g, spec, updates); len(lines) > 0 {
+		f.Next("to keep what the container has, write into "+p.lock.Spec, lines...)
+	} else {
+		f.Next("undo the change, in the spec or in Proxmox VE; what the container has", inspect(g))
+	}
+}
+
+// keepLinesOfContainer are the lines of a spec that keep what updates would harm, as far as a spec can say it.
+func keepLinesOfContainer(g *cluster.Guest, spec *schema.VM, updates []effect.Update) (lines []string) {
+	var harmed []string
+	for _, u := range updates {
+		if u.Harm != "" {
+			harmed = append(harmed, hardware.Named(guest.Container, u.Attribute()))
+		}
+	}
+	keeps, _ := hardware.Read(g).Accept(spec, harmed)
+	for _, a := range keeps {
+		if a.Line != "" {
+			lines = append(lines, specLine(spec, a.Line))
+		}
+	}
+	return lines
 }
 
 // containerSettles reports whether an update sets in the state only what an import cannot read.

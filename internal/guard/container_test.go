@@ -478,6 +478,26 @@ func TestContainerPlan(t *testing.T) {
 	}
 }
 
+// TestGrownContainer: the root file system of a container was grown by hand, which nothing undoes. The step is the line
+// that keeps it.
+func TestGrownContainer(t *testing.T) {
+	s := containerScene(both, func(s *scene) {
+		s.guest().Config.Raw = map[string]string{"rootfs": "local-lvm:vm-110-disk-0,size=12G", "hostname": "dns"}
+	})
+	disk := func(size float64) map[string]any {
+		return map[string]any{"id": "110", "vm_id": 110.0, "node_name": "pve1", "disk": []any{map[string]any{"datastore_id": "local-lvm", "size": size}}}
+	}
+	change := tf.ResourceChange{Address: schema.GuestAddress(guest.Container, "", "dns"), Type: guest.ContainerResource, Key: "dns", Managed: true,
+		Action: tf.Update, Before: disk(12), After: disk(8)}
+	found, _, err := JudgePlan(s.Input, Judge(s.Input), ctUnit, &tf.Plan{Changes: []*tf.ResourceChange{&change}})
+	if err != nil || len(found) != 1 || len(found[0].Steps) != 1 {
+		t.Fatalf("%v: %v", err, found)
+	}
+	if got, want := found[0].Steps[0].Lines[0].Text, "rootfs: {datastore: local-lvm, size: 12}  # containers.dns"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestPlanOfMoved: the refresh of a plan looks for a moved container on the node of its state, and does not find it. The
 // verdict stays: it was moved, not deleted.
 func TestPlanOfMoved(t *testing.T) {
