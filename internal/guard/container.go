@@ -28,22 +28,19 @@ func (s *subject) otherNodeInState() bool {
 func (s *subject) movedContainer() {
 	s.Is(finding.Moved, finding.Why("container-moved")).Severity = finding.Blocked
 	s.Because("it is on %s, and the state says %s", s.guest.Node, s.states[0].Node).Because("%s", Describe(s.guest))
-	what := "migrate it back, which restarts it if it runs"
 	switch {
 	case s.retired(): // nothing is imported of one that leaves
 	case s.Destroy:
 		s.Next("let an apply import it from where it is, then destroy it", "stackgen apply "+shell.Path(s.at.Spec))
-		what = "or " + what
 	default:
 		s.Case = finding.StaleNode
 		s.Add(finding.Step{
 			What:  "remove it from the state, and import it from where it is, as `stackgen apply` does; nothing happens to the container",
 			Lines: []finding.Line{s.stateRemove(s.states[0].Address), {Text: "stackgen import-blocks"}},
 		})
-		what = "or " + what
 	}
 	restart := "--restart 1" // one that is off stays off, and soon after a migration the lists do not know whether it runs
-	s.Next(what, pve.Pvesh("create", s.guest.Path("migrate"), "--target "+shell.Word(s.states[0].Node), restart))
+	s.Next("or migrate it back, which restarts it if it runs", pve.Pvesh("create", s.guest.Path("migrate"), "--target "+shell.Word(s.states[0].Node), restart))
 }
 
 // clonedOnly reports whether the container is a clone that an apply made and did not give its MAC addresses.
@@ -70,11 +67,7 @@ func (s *subject) busyCloned() {
 		s.Case = finding.OpenClone
 		s.Next("let an apply complete it", "stackgen apply "+shell.Path(s.at.Spec))
 	}
-	what := "destroy it, %s, then run preflight again"
-	if len(s.Steps) > 0 {
-		what = "or " + what
-	}
-	s.hold().destroy(s.Finding, what)
+	s.hold().destroy(s.Finding, "or destroy it, %s, then run preflight again")
 }
 
 // cloneRecord is what tells the clone that a run has begun to make, or nil.

@@ -227,8 +227,7 @@ func removeRepeated(f *finding.Finding, g *cluster.Guest, u effect.Update) {
 	}
 }
 
-// oneStepEach are steps without those that print the same lines as an earlier one. The first
-// one is no alternative to another one.
+// oneStepEach are steps without those that print the same lines as an earlier one.
 func oneStepEach(steps []finding.Step) []finding.Step {
 	var out []finding.Step
 	for _, s := range steps {
@@ -239,7 +238,7 @@ func oneStepEach(steps []finding.Step) []finding.Step {
 			out = append(out, s)
 		}
 	}
-	return finding.Alternatives(out)
+	return out
 }
 
 // moveDisk is the line that moves a disk to where an update would.

@@ -31,12 +31,10 @@ func (j *judge) pools(at *place) {
 			continue
 		}
 		f.Is(finding.CannotCreate, finding.Why("pool-missing"))
-		what := "create it by hand"
 		if at.Pool != nil && at.Pool.ID == id { // a stack has one pool
 			f.Next("create it with the stack: write into "+at.Spec, "pool: {id: "+finding.Key(id)+", create: true}")
-			what = "or " + what
 		}
-		f.Next(what, pve.Pvesh("create", "/pools", "--poolid "+shell.Word(id)))
+		f.Next("or create it by hand", pve.Pvesh("create", "/pools", "--poolid "+shell.Word(id)))
 	}
 }
 

@@ -168,7 +168,6 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 				lock.StateRemove(other.Stack, other.Unit, address), importing))
 		}
 		f.Next("or let an apply of stack "+other.Stack+" remove it from DNS first", lock.ApplyStack(other.Stack))
-		f.Steps = finding.Alternatives(f.Steps)
 		return
 	case same:
 		f.Is(finding.Adopt, finding.Why("record-in-no-state")).Because("DNS has %s", addresses)

@@ -110,17 +110,14 @@ func (s *subject) busyClones() {
 		s.listed[g.VMID] = true
 		s.Because("linked clone: %s", Describe(g))
 	}
-	or := ""
 	if s.retired() && s.at.lock.Status == lock.Live {
 		s.Next("to keep the template for now, remove release "+s.entry.Release+" from `retired` in "+s.at.Spec, "stackgen render")
-		or = "or "
 	}
 	if leaving := s.leavingClones(); len(leaving) > 0 {
-		s.Add(finding.DoAll(or+"destroy those that are retired first; then run the same command again",
+		s.Add(finding.DoAll("or destroy those that are retired first; then run the same command again",
 			finding.Line{Text: "stackgen apply {}", Items: leaving, Sep: " "}))
-		or = "or "
 	}
-	s.Next(or + "destroy these VMs first, with their stacks")
+	s.Next("or destroy these VMs first, with their stacks")
 }
 
 // leavingClones are the other stacks that have retired VMs which are linked clones of a template that

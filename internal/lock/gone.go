@@ -173,7 +173,6 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 		"stackgen render", ApplyStack(name)))
 	f.Add(d.settingsStep("or stop managing its guests and records", "render", names("forgotten", d.project.Forgotten, name),
 		"stackgen render"))
-	f.Steps = finding.Alternatives(f.Steps)
 	return f
 }
 

@@ -41,7 +41,6 @@ func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 	}
 	m.explain(&f)
 	f.Next("or "+m.what(), m.commands(s.Name))
-	f.Steps = finding.Alternatives(f.Steps)
 	d.result.Refusals = append(d.result.Refusals, f)
 }
 

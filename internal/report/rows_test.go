@@ -35,7 +35,7 @@ blocked gone     lab/lab: pool             not in the cluster
 ok      adopt    lab: 5 VMs                in no state
     web0, web1, web2 and 2 more
     changes: memory, hostpci0 (--verbose prints the values)
-  > or change it
+  > change it
       qm set 100 --memory 1
       qm set 101 --memory 1
       qm set 102 --memory 1

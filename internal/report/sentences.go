@@ -45,7 +45,7 @@ func inWords(kind guest.Kind, of []finding.Evidence) []finding.Evidence {
 	return out
 }
 
-// stepsInWords are steps in which each reason is in words.
+// stepsInWords are steps in which each reason is in words. What makes them need not know which comes first.
 func stepsInWords(kind guest.Kind, of []finding.Step) []finding.Step {
 	out := append([]finding.Step{}, of...)
 	for i := range out {
@@ -53,7 +53,7 @@ func stepsInWords(kind guest.Kind, of []finding.Step) []finding.Step {
 			s.What, s.Why = s.What+": "+sentence(kind, *s.Why), nil
 		}
 	}
-	return out
+	return finding.Alternatives(out)
 }
 
 // evidence are the texts of the evidence of a finding.
