@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -130,12 +131,16 @@ func (s *Session) readBackends(ctx context.Context, units []tf.Unit) error {
 func (s *Session) backendState(ctx context.Context, tools *engine.Tools, root string, u tf.Unit) (tf.State, error) {
 	l := s.Project.Lock.Stacks.Get(u.Stack)
 	if l.Backend.Type == "local" {
-		body, err := files.Read(filepath.Join(root, lock.StateDir, filepath.FromSlash(l.StateKey), u.Unit, localState), maxState)
+		file := path.Join(lock.StateDir, l.StateKey, u.Unit, localState)
+		body, err := files.Read(filepath.Join(root, filepath.FromSlash(file)), maxState)
 		if errors.Is(err, fs.ErrNotExist) {
 			return tf.ParseState(nil)
 		}
 		if state, parsed := tf.ParseState(body); err == nil && parsed == nil {
 			return state, nil
+		}
+		if err == nil && tf.EndsEarly(body) {
+			return tf.State{CutOff: file}, fmt.Errorf("%s ends early, after %d bytes", file, len(body))
 		}
 	}
 	body, err := tools.State(ctx, generator.Backend(l, u.Unit, filepath.ToSlash(root)))

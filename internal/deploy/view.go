@@ -141,8 +141,9 @@ func (r *run) explain(p *plans, result *toolRun) {
 
 // say tells a person what the command does.
 func (r *run) say(format string, args ...any) {
-	if r.view != nil {
-		r.view.Note(fmt.Sprintf(format, args...))
+	if r.view != nil { // a note is one line, and what a tool says has several
+		lines := strings.FieldsFunc(fmt.Sprintf(format, args...), func(c rune) bool { return c == '\n' })
+		r.view.Note(strings.Join(lines, " / "))
 		return
 	}
 	_ = report.Printf(r.ErrOut, format+"\n", args...)

@@ -34,7 +34,7 @@ func (j *judge) image(at *place, key string, e *lock.VM) {
 	f.Because("%s on node %s", volume, e.Node)
 	switch {
 	case unreadable != "":
-		stateUnknown(f, unreadable)
+		j.stateUnknown(f, unreadable)
 	case e.Status == lock.Forgotten:
 		f.Is(finding.WouldDestroy, finding.Why("forgotten-in-state"))
 		f.Add(finding.DoAll("remove it from the state", lock.StateRemove(at.Name, lock.UnitVM, states[0].Address)))

@@ -120,7 +120,7 @@ func (j *judge) pool(at *place) {
 	f.Resource = poolAddress(id)
 	switch {
 	case unreadable != "":
-		stateUnknown(f, unreadable)
+		j.stateUnknown(f, unreadable)
 	case found == nil && gaps(f, j.Inventory.GapsForPool(id)):
 	case found == nil && len(states) > 0 && j.Destroy:
 		f.Is(finding.Retiring, finding.Why("destroyed-already"))

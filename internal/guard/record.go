@@ -67,7 +67,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	defer j.withoutAddress(at, f, vm)
 	switch {
 	case unreadable != "":
-		stateUnknown(f, unreadable)
+		j.stateUnknown(f, unreadable)
 	case j.NoDNSKey && at.DNS.KeyName != "":
 		f.Is(finding.Unknown,
 			finding.Why("no-dns-key"))

@@ -12,6 +12,8 @@ import (
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
+	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 )
 
 // A VM is `unknown` if something that decides about it cannot be read: its state, its node, its
@@ -20,10 +22,15 @@ import (
 
 // stateUnknown is the finding where a state could not be read. Such a state is not
 // an empty one.
-func stateUnknown(f *finding.Finding, reason string) {
+func (in *Input) stateUnknown(f *finding.Finding, reason string) {
 	f.Is(finding.Unknown, finding.Why("state-unread")).Because("%s: %s", f.Unit, reason)
-	f.Next("fix access to the state first: an apply would create everything again that it cannot read",
-		lock.InUnit(f.Stack, f.Unit, "terragrunt state list"))
+	if file := in.State[tf.Unit{Stack: f.Stack, Unit: f.Unit}].CutOff; file != "" { // the cluster and the lock say what it had
+		f.Next("a full disk or a killed run has cut off the file of the state: keep it under another name, then run preflight again. "+
+			"What exists is imported", "mv "+shell.Path(file)+" "+shell.Path(file+".cut-off"))
+	} else {
+		f.Next("fix access to the state first: an apply would create everything again that it cannot read",
+			lock.InUnit(f.Stack, f.Unit, "terragrunt state list"))
+	}
 	f.Severity = finding.Failed
 }
 
@@ -33,7 +40,7 @@ const grant = "grant this permission, then run preflight again"
 // stateUnread reports whether the state of the VM's unit cannot be read.
 func (s *subject) stateUnread() bool { return s.notRead != "" }
 
-func (s *subject) unknownState() { stateUnknown(s.Finding, s.notRead) }
+func (s *subject) unknownState() { s.stateUnknown(s.Finding, s.notRead) }
 
 // hidden reports whether the VMID may belong to a guest that the token does not see.
 func (s *subject) hidden() bool { return len(s.Inventory.GapsForVM(s.VMID)) > 0 }

@@ -9,6 +9,9 @@ import (
 func unknownCases() []ruleCase {
 	return []ruleCase{
 		{"unknown: the state cannot be read", both, func(s *scene) { s.State = tf.States{} }, "terragrunt state list"},
+		{"unknown: the state cannot be read", both, func(s *scene) {
+			s.State = tf.States{tf.VMUnit("lab"): {Unreadable: "it ends early", CutOff: ".state/lab/proxmox-vm/tofu.tfstate"}}
+		}, "mv .state/lab/proxmox-vm/tofu.tfstate .state/lab/proxmox-vm/tofu.tfstate.cut-off"},
 		{"unknown: its node does not answer", both, func(s *scene) { s.Inventory.Nodes[0].Online = false }, "pvecm status"},
 		{"unknown: the token does not see it", nowhere, func(s *scene) { s.hide("/vms/100", "VM.Audit") }, "pveum acl modify"},
 		{"unknown: the token does not see it", nowhere, func(s *scene) { s.retire(); s.hide("/vms/100", "VM.Audit") }, "pveum acl modify"},

@@ -18,7 +18,7 @@ func (j *judge) unlisted(at *place) {
 		if (e.Value.Status == lock.Retired || e.Value.Status == lock.Moving) && (!read || state.Unreadable != "") {
 			f := j.add(at, e.Key, finding.Unit, "")
 			_, unreadable := j.find(at, e.Key, "")
-			stateUnknown(f, unreadable)
+			j.stateUnknown(f, unreadable)
 		}
 		for _, r := range state.Resources {
 			switch {

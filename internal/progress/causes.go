@@ -4,6 +4,10 @@ package progress
 // recordings of genuine servers, the others in the sources of the provider (0.111.1)
 // and of Proxmox VE 8.4.
 var causes = []cause{
+	{kind: Unit, pattern: is(`failed to (?:save|persist) state|error saving state|failed to write backup file`),
+		why:   "OpenTofu could not write its state",
+		what:  "free space where the state is, or make its backend answer; preflight then says what an apply imports",
+		lines: []string{"stackgen preflight"}},
 	{pattern: is(`got no worker upid`),
 		why:  "{where} could not start another task: too many ran at the same time",
 		what: "lower apply.parallelism in the spec of {stack} if it happens again"},

@@ -165,6 +165,23 @@ func TestGroup(t *testing.T) {
 	}
 }
 
+// TestUnwrittenState: a full disk under the state is not a full storage of the cluster. OpenTofu says it twice.
+func TestUnwrittenState(t *testing.T) {
+	unit := Item{Target: Target{Kind: Unit, Stack: "lab", Unit: "proxmox-vm"}}
+	var all []Trouble
+	for _, text := range []string{
+		"Failed to save state\nError saving state: write .state/lab/proxmox-vm/tofu.tfstate: no space left on device",
+		"Failed to persist state to backend\nThe error shown above has prevented OpenTofu from writing the updated state",
+		"Error acquiring the state lock\nError message: failed to write backup file: 2 problems:\n- Unsupported state file format",
+	} {
+		all = append(all, Explain(unit, text, "stackgen apply"))
+	}
+	groups := Group(all)
+	if len(groups) != 1 || groups[0].What() != "unit lab/proxmox-vm failed: OpenTofu could not write its state" {
+		t.Errorf("%+v", groups)
+	}
+}
+
 // TestTroubleRead: what was read decides what is said, and not the error.
 func TestTroubleRead(t *testing.T) {
 	for _, c := range []struct {

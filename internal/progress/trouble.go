@@ -146,11 +146,12 @@ func Group(ts []Trouble) []Alike {
 		i := slices.IndexFunc(out, func(a Alike) bool {
 			return a[0].Item.Kind == t.Item.Kind && a[0].Not == t.Not && a[0].Reason() == t.Reason()
 		})
-		if i < 0 {
+		switch {
+		case i < 0:
 			out = append(out, Alike{t})
-			continue
+		case !slices.ContainsFunc(out[i], func(o Trouble) bool { return o.Item.Name() == t.Item.Name() }): // of a unit, OpenTofu says some twice
+			out[i] = append(out[i], t)
 		}
-		out[i] = append(out[i], t)
 	}
 	return out
 }

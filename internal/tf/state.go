@@ -1,9 +1,11 @@
 package tf
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +19,7 @@ type States map[Unit]State
 // state that is empty, or not there yet.
 type State struct {
 	Unreadable string // why it could not be read
+	CutOff     string // its file, below the project, if that ends early; it is unreadable, too
 	Lineage    string // tells it from a state that another project or checkout began; empty if the source does not say
 	Serial     uint64 // of a state file: counts its changes
 	Project    string // the id of the project that applied it last, if it says so
@@ -25,6 +28,13 @@ type State struct {
 	// Outputs are the values of the unit's outputs, by name. Verdicts do not need them,
 	// and they may hold anything, so what the units of a run share does not have them.
 	Outputs map[string]json.RawMessage `json:"-"`
+}
+
+// EndsEarly reports whether a file of JSON is only the beginning of one: OpenTofu writes a local state in place, and a
+// full disk or a killed run leaves the part that was written.
+func EndsEarly(body []byte) bool {
+	var all json.RawMessage
+	return errors.Is(json.NewDecoder(bytes.NewReader(body)).Decode(&all), io.ErrUnexpectedEOF)
 }
 
 // outputs are those of a state, in every form that it has.

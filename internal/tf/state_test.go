@@ -44,3 +44,18 @@ func TestPlanStateBeforeItsRefresh(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 }
+
+// TestEndsEarly: a state that OpenTofu has written in part is only the beginning of one.
+func TestEndsEarly(t *testing.T) {
+	const state = `{"version": 4, "lineage": "é", "resources": [{"name": "this"}]}`
+	for n := 1; n < len(state); n++ {
+		if !EndsEarly([]byte(state[:n])) {
+			t.Errorf("the first %d bytes", n)
+		}
+	}
+	for _, whole := range []string{"", state, state + "\n", "<<<<<<< HEAD\n" + state, `{"version": 4,}`} {
+		if EndsEarly([]byte(whole)) {
+			t.Errorf("%q", whole)
+		}
+	}
+}
