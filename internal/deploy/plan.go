@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -156,7 +157,12 @@ func (r *run) unplanned(s *check.Session, st *stack, result *toolRun) error {
 			return r.refuse(s, held)
 		}
 	}
-	return fmt.Errorf("%s cannot be planned, so nothing was applied:\n%s", st.name, problems(result.log))
+	then := "so nothing was applied"
+	if r.applied {
+		then = "so what is left to do there is not known; what was applied stays"
+	}
+	why := cmp.Or(problems(result.log), "Terragrunt wrote no message; see whether the disk with the temporary files is full")
+	return fmt.Errorf("%s cannot be planned, %s:\n%s", st.name, then, why)
 }
 
 // plans reports whether the run plans a unit of the stack, which is one of the stack file.
