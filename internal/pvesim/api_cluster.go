@@ -9,6 +9,9 @@ import (
 
 func clusterHandlers() map[string]handler {
 	return map[string]handler{
+		"GET /cluster/mapping/dir":  mappings("dir"),
+		"GET /cluster/mapping/pci":  mappings("pci"),
+		"GET /cluster/mapping/usb":  mappings("usb"),
 		"GET /cluster/sdn/vnets":    sdnVNets,
 		"GET /version":              version,
 		"GET /cluster/status":       clusterStatus,

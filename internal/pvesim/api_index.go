@@ -28,6 +28,7 @@ func indexHandlers() map[string]handler {
 		"GET /nodes/{node}/qemu/{vmid}/status": index("subdir", "current", "start", "stop", "reset", "shutdown", "suspend", "reboot"),
 		"GET /nodes/{node}/lxc/{vmid}": index("subdir", "config", "pending", "status", "vncproxy", "termproxy", "vncwebsocket",
 			"spiceproxy", "migrate", "clone", "rrd", "rrddata", "firewall", "snapshot", "resize", "interfaces"),
+		"GET /cluster/mapping":   index("name", "dir", "pci", "usb"),
 		"GET /cluster/ha":        index("id", "status", "resources", "groups"),
 		"GET /cluster/ha/status": index("name", "current", "manager_status"),
 		"GET /cluster/config":    index("name", "nodes", "totem", "join", "qdevice", "apiversion"),

@@ -200,6 +200,9 @@ func (p *plug) set(k, v string) outcome {
 	case k == "tablet":
 		return p.when(p.features["usb"])
 	case usbKey.MatchString(k):
+		if err := p.w.noMapping(p.g.Node, k, v); err != nil && p.plugsUSB() {
+			return p.fail(k, err.Error())
+		}
 		return p.when(p.plugsUSB())
 	case k == "vcpus":
 		return p.when(p.features["cpu"])

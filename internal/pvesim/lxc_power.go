@@ -83,6 +83,9 @@ func (w *cluster) containerStartable(g *Guest) error {
 		switch {
 		case isDriveKey(k) && strings.Contains(g.Config[k], "quota=1") && g.Config["unprivileged"] == "1":
 			return failf("Quotas are not supported by unprivileged containers.")
+		case isDriveKey(k) && mountType(d.file) == "volume" && !w.hasStorage(g.Node, d.file):
+			_, err := w.checkStorage(storageOf(d.file), g.Node)
+			return err
 		case isDriveKey(k) && mountType(d.file) == "volume" && w.volumeOn(g.Node, d.file) == nil:
 			return w.storage(storageOf(d.file)).noActive(d.file)
 		case netKey.MatchString(k) && d.opts["bridge"] != "" && !w.hasBridge(n, d.opts["bridge"]):
@@ -90,6 +93,12 @@ func (w *cluster) containerStartable(g *Guest) error {
 		}
 	}
 	return nil
+}
+
+// hasStorage reports whether a node may use the storage of a volume.
+func (w *cluster) hasStorage(node, id string) bool {
+	_, err := w.checkStorage(storageOf(id), node)
+	return err == nil
 }
 
 func lxcStop(c *call) (any, error) {

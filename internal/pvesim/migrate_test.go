@@ -24,6 +24,8 @@ func TestMigrationRefused(t *testing.T) {
 		"serial socket":           {map[string]string{"serial0": "socket"}, true, "OK", "migration finished successfully"},
 		"mapped device, running":  {map[string]string{"usb0": "mapping=stick"}, true, "migration aborted", "mapped devices: usb0"},
 		"mapped device, stopped":  {map[string]string{"usb0": "mapping=stick"}, false, "OK", "migration finished successfully"},
+		"mapped device, of pve1":  {map[string]string{"usb0": "mapping=key"}, false, "migration aborted", "can't migrate to 'pve2': missing mapped devices usb0"},
+		"shared directory":        {map[string]string{"virtiofs0": "dirid=media"}, true, "migration aborted", "mapped devices: virtiofs0"},
 		"CD-ROM image":            {map[string]string{"ide0": "local:iso/a.iso,media=cdrom"}, false, "migration aborted", "can't migrate local disk 'local:iso/a.iso': local cdrom image"},
 		"CD-ROM image on shared":  {map[string]string{"ide0": "shared:iso/a.iso,media=cdrom"}, true, "OK", "migration finished successfully"},
 		"physical CD-ROM":         {map[string]string{"ide0": "cdrom,media=cdrom"}, false, "migration aborted", "can't migrate local cdrom drive"},
@@ -44,6 +46,7 @@ func TestMigrationRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			seed.Mappings = append(seed.Mappings, &pvesim.Mapping{Type: "usb", ID: "key", Nodes: []string{"pve1"}})
 			c.config["name"], c.config["memory"] = "a", "1024"
 			g := &pvesim.Guest{VMID: 700, Node: "pve1", Running: c.running, Config: c.config}
 			if c.config["parent"] != "" {

@@ -85,10 +85,13 @@ func (m *migration) commandFailure(id, storage string) string {
 // localDevices refuses a guest that uses devices of its node.
 func (m *migration) localDevices() error {
 	local, mapped := m.g.hostDevices()
+	missing := m.w.unmapped(m.g, m.target.Name)
 	why := ""
 	switch {
 	case len(local) > 0:
 		why = "can't migrate VM which uses local devices: " + strings.Join(local, ", ")
+	case len(missing) > 0:
+		why = fmt.Sprintf("can't migrate to '%s': missing mapped devices %s", m.target.Name, strings.Join(missing, ", "))
 	case m.online && len(mapped) > 0:
 		why = "can't migrate running VM which uses following mapped devices: " + strings.Join(mapped, ", ")
 	default:
@@ -110,6 +113,8 @@ func (g *Guest) hostDevices() (local, mapped []string) {
 			} else {
 				local = append(local, k)
 			}
+		case bus == "virtiofs":
+			mapped = append(mapped, k)
 		case bus == "serial" && v != "socket", bus == "parallel":
 			local = append(local, k)
 		}

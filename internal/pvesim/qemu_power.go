@@ -93,8 +93,8 @@ func (g *Guest) logCloudinit(wk *worker) {
 	}
 }
 
-// startable checks what a start needs on the node: CPUs, memory, volumes and
-// bridges.
+// startable checks what a start needs on the node: CPUs, memory, volumes, mappings
+// and bridges.
 func (w *cluster) startable(g *Guest) error {
 	if err := w.fits(g, w.node(g.Node)); err != nil {
 		return err
@@ -109,17 +109,37 @@ func (w *cluster) startable(g *Guest) error {
 	}
 	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		v := g.Config[k]
-		if isDriveKey(k) {
-			d := parseDrive(v)
-			if strings.Contains(d.file, ":") && w.volumeOn(g.Node, d.file) == nil {
-				return w.storage(storageOf(d.file)).noActive(d.file)
-			}
-			if s := w.storage(storageOf(d.file)); s != nil && !strings.Contains(d.file, ":iso/") && !s.allowsContent("images") {
-				return failf("storage '%s' does not support content-type 'images'", s.ID)
+		if err := w.noMapping(g.Node, k, v); err != nil {
+			return err
+		}
+		if d := parseDrive(v); isDriveKey(k) && strings.Contains(d.file, ":") {
+			if err := w.usable(g.Node, d.file); err != nil {
+				return err
 			}
 		}
 	}
 	return w.cloudFiles(g)
+}
+
+// usable checks that a node can use a volume: that it can activate it, and that its storage takes what it is.
+func (w *cluster) usable(node, id string) error {
+	s, err := w.checkStorage(storageOf(id), node)
+	switch {
+	case err != nil:
+		return err
+	case s.offline(node):
+		return failf("storage '%s' is not online", s.ID)
+	case w.volumeOn(node, id) == nil:
+		return s.noActive(id)
+	}
+	content := "images"
+	if strings.Contains(id, ":iso/") {
+		content = "iso"
+	}
+	if !s.allowsContent(content) {
+		return failf("storage '%s' does not support content-type '%s'", s.ID, content)
+	}
+	return nil
 }
 
 // fits checks what a start needs of a node, which may be the target of a migration.

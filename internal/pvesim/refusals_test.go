@@ -124,6 +124,13 @@ func TestStartRefusals(t *testing.T) {
 				x.Content = []string{"iso"}
 			}
 		},
+		"storage 'shared' is disabled":                     func(s *pvesim.Seed, _ map[string]string) { sharedOf(s).Disabled = true },
+		"storage 'shared' is not online":                   func(s *pvesim.Seed, _ map[string]string) { sharedOf(s).Offline = []string{"pve1"} },
+		"storage 'shared' is not available on node 'pve1'": func(s *pvesim.Seed, _ map[string]string) { sharedOf(s).Nodes = []string{"pve2"} },
+		"storage 'shared' does not support content-type 'iso'": func(s *pvesim.Seed, c map[string]string) {
+			sharedOf(s).Content, c["ide0"] = []string{"images"}, "shared:iso/debian-12-netinst.iso,media=cdrom"
+		},
+		"volume 'shared:iso/gone.iso' does not exist": func(_ *pvesim.Seed, c map[string]string) { c["ide0"] = "shared:iso/gone.iso,media=cdrom" },
 		"bridge 'vnet2' does not exist": func(s *pvesim.Seed, c map[string]string) {
 			s.VNets = []*pvesim.VNet{{ID: "vnet2", Zone: "lab", Nodes: []string{"pve2"}}}
 			c["net0"] = "virtio=BC:24:11:00:00:01,bridge=vnet2"
@@ -144,6 +151,11 @@ func TestStartRefusals(t *testing.T) {
 			t.Errorf("the start ends with %q, want %q", got, want)
 		}
 	}
+}
+
+// sharedOf is the storage shared of a seed.
+func sharedOf(s *pvesim.Seed) *pvesim.Storage {
+	return s.Storages[slices.IndexFunc(s.Storages, func(x *pvesim.Storage) bool { return x.ID == "shared" })]
 }
 
 // TestQEMURefusals checks with which entries QEMU does not start.

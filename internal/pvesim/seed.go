@@ -38,7 +38,8 @@ type Seed struct {
 	HA       []*HAEntry `yaml:"ha,omitempty"`
 	HAGroups []*HAGroup `yaml:"ha_groups,omitempty"`
 	CPUs     []string   `yaml:"cpu_models,omitempty,flow"` // of the administrator, without custom-
-	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"`   // nodes whose HA agent has been active
+	Mappings []*Mapping `yaml:"mappings,omitempty"`
+	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"` // nodes whose HA agent has been active
 	Tasks    []*Task    `yaml:"tasks,omitempty"`
 	Faults   []*Fault   `yaml:"faults,omitempty"`
 
@@ -87,6 +88,13 @@ type VNet struct {
 	ID    string   `yaml:"id"`
 	Zone  string   `yaml:"zone"`
 	Nodes []string `yaml:"nodes,omitempty,flow"`
+}
+
+// Mapping is a resource mapping: devices or directories of nodes under one name. Type is pci, usb or dir.
+type Mapping struct {
+	Type  string   `yaml:"type"`
+	ID    string   `yaml:"id"`
+	Nodes []string `yaml:"nodes,flow"` // that have the device or directory
 }
 
 // Load is the load of a node without its guests.

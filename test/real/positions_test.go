@@ -139,6 +139,7 @@ func TestPositions(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": positionSpec(false)})
 	sim := p.simulateWith(pvesim.Options{Clock: clock.NewScaled(time.Now(), 100), Durations: func(kind string, _ int) (time.Duration, bool) { return 0, kind == "qmclone" }})
+	sim.Change(addMappings)
 	w := &faultCase{T: t, dir: p.dir, sim: sim, guard: "off"}
 	w.tools = p.tools.With("PROXMOX_VE_API_TOKEN=", "PROXMOX_VE_USERNAME=root@pam", "PROXMOX_VE_PASSWORD=stackgen") // device files are root's
 	w.settings("")

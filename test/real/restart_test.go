@@ -268,12 +268,22 @@ func (p *project) restartCluster() *pvesim.Server {
 	}
 	delete(plain.Config, "agent")
 	seed.Guests = append(seed.Guests, &plain)
+	addMappings(seed)
 	sim, err := pvesim.New(pvesim.Options{Seed: seed, NoAuthDelay: true, Clock: clock.NewScaled(time.Now(), faultSpeed)})
 	check(p.T, err)
 	check(p.T, sim.Start("127.0.0.1:0"))
 	p.Cleanup(func() { check(p.T, sim.Close()) })
 	p.tools = p.tools.With(append(sim.Env(), "PROXMOX_VE_API_TOKEN=", "PROXMOX_VE_USERNAME=root@pam", "PROXMOX_VE_PASSWORD=stackgen")...)
 	return sim
+}
+
+// addMappings adds resource mappings that the tests name and the default cluster does not have.
+func addMappings(s *pvesim.Seed) {
+	for kind, names := range map[string][]string{"pci": {"card", "disk", "more", "key1", "key2"}, "usb": {"key", "phone", "more", "key1", "key2"}, "dir": {"music", "more"}} {
+		for _, name := range names {
+			s.Mappings = append(s.Mappings, &pvesim.Mapping{Type: kind, ID: name, Nodes: []string{"pve1", "pve2", "pve3"}})
+		}
+	}
 }
 
 // guestsOf are the guests of a simulated cluster.
