@@ -212,6 +212,11 @@ func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
 		}
 		w.Paths = append(w.Paths, feasible.Paths(v)...)
 		w.CPUModels = w.CPUModels || pve.CustomModel(v.Values.Get(guest.CPUType).Str())
+		for kind, names := range feasible.Mappings(v) {
+			for _, name := range names {
+				w.Mappings = append(w.Mappings, proxmox.MappingName{Kind: kind, Name: name})
+			}
+		}
 	}
 }
 

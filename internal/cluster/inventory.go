@@ -40,9 +40,13 @@ type Inventory struct {
 	Images   []Files `json:"images,omitempty"`   // of the storages to which Templates download
 	Archives []Files `json:"archives,omitempty"` // of the storages from which containers are made that do not exist
 
+	ISOs []Files `json:"isos,omitempty"` // of the storages from which candidates have CD-ROM images
+
 	Unclaimed []Unclaimed `json:"unclaimed,omitempty"` // of VMs that may be destroyed, where guests could not be read
 
 	CPUModels []string `json:"cpu_models,omitzero"` // of the administrator: custom-...; nil if no spec has one, or they cannot be seen
+
+	Mappings []Mappings `json:"mappings,omitempty"` // of the kinds that a spec or a candidate has
 }
 
 // A Node is one host of the cluster. Numbers are zero if the token lacks

@@ -113,6 +113,17 @@ func (g *grantCheck) source() {
 	}
 }
 
+// mounted checks the storages of the volumes that a container has. What they are used for does not matter to its start.
+func (c *creation) mounted() {
+	var seen []string
+	for _, d := range pve.Mounts(c.current.Config.Raw) {
+		if d.Storage != "" && !slices.Contains(seen, d.Storage) {
+			seen = append(seen, d.Storage)
+			c.content(d.Storage, "")
+		}
+	}
+}
+
 // content checks that a storage is on the node, and takes what a container needs there.
 func (c *creation) content(id, content string) {
 	if id == "" || !c.storagesRead() {
@@ -129,7 +140,7 @@ func (c *creation) content(id, content string) {
 	case d != nil && (d.Disabled || len(d.Nodes) > 0 && !slices.Contains(d.Nodes, c.on)), s != nil && !s.Active:
 		c.add(fmt.Sprintf("storage %s is not available on node %s", id, c.on), c.storagesWith(content),
 			Remedy{What: again, Commands: []string{pve.Pvesh("get", "/storage/"+id)}})
-	case s != nil && !slices.Contains(pve.List(s.Content), content):
+	case s != nil && content != "" && !slices.Contains(pve.List(s.Content), content):
 		list := append(pve.List(s.Content), content)
 		slices.Sort(list)
 		c.add(fmt.Sprintf("storage %s does not have the content %s", id, content), c.storagesWith(content),

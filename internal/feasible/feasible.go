@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -30,6 +31,8 @@ const (
 	CPUCheck        Check = "cpus"
 	ModelCheck      Check = "cpu-model"
 	MemoryCheck     Check = "memory"
+	MappingCheck    Check = "mapping"
+	MediumCheck     Check = "cd-rom"
 	RootCheck       Check = "root-only"
 	PrivilegesCheck Check = "privileges"
 )
@@ -58,6 +61,8 @@ var creationChecks = []row{
 	{CPUCheck, (*creation).cpus},
 	{ModelCheck, (*creation).model},
 	{MemoryCheck, (*creation).memory},
+	{MappingCheck, (*creation).mappings},
+	{MediumCheck, (*creation).media},
 	{RootCheck, (*creation).rootOnly},
 	{PrivilegesCheck, (*creation).privileges},
 }
@@ -86,6 +91,22 @@ var updateChecks = map[Check]string{
 	CPUCheck:     "cpu",
 	ModelCheck:   "cpu",
 	MemoryCheck:  "memory",
+	MappingCheck: "",
+}
+
+// restartChecks are those of what the next start of a VM needs, also where the VM that runs has it already.
+var restartChecks = []row{
+	{StorageCheck, (*creation).storages},
+	{NetworkCheck, (*creation).bridges},
+	{ModelCheck, (*creation).model},
+	{MappingCheck, (*creation).mappings},
+	{MediumCheck, (*creation).media},
+}
+
+// containerRestartChecks are the same of a container.
+var containerRestartChecks = []row{
+	{StorageCheck, (*creation).mounted},
+	{NetworkCheck, (*creation).bridges},
 }
 
 // An Obstacle is what makes a creation or an update of a VM fail.
@@ -123,6 +144,7 @@ type creation struct {
 	template *cluster.Guest  // nil if it is not known
 	unmade   bool            // its template is one of a Template that is not applied yet
 	current  *cluster.Guest  // the VM, if it exists
+	restarts bool            // an update stops the VM and starts it again: what it runs with may be gone by now
 	profile  *schema.Profile // of the VM, if it exists and what its profile ignores is known
 	check    Check
 	found    []Obstacle
@@ -172,6 +194,38 @@ func Update(inv *cluster.Inventory, v *schema.VM, e *lock.VM, g *cluster.Guest, 
 		}
 	}
 	return c.found
+}
+
+// Restart returns what makes the start fail after an update that stops a VM or container, on the node where it is then: it would
+// stay off.
+func Restart(inv *cluster.Inventory, v *schema.VM, e *lock.VM, g *cluster.Guest, p *schema.Profile) []Obstacle {
+	if v == nil || e == nil || g == nil || g.Config == nil || len(g.Config.Raw) == 0 {
+		return nil
+	}
+	c := &creation{inv: inv, vm: v, entry: e, on: g.Node, current: g, profile: p, restarts: true, values: map[string]*schema.Node{}}
+	if p != nil && !c.ignores(guest.Node) {
+		c.on = e.Node
+	}
+	checks := restartChecks
+	if v.IsContainer() {
+		checks = containerRestartChecks
+	}
+	for _, row := range checks {
+		c.check = row.Check
+		row.find(c)
+	}
+	return c.found
+}
+
+// Start returns what makes the next start of a guest fail that is stopped as it is configured.
+func Start(inv *cluster.Inventory, g *cluster.Guest) []Obstacle {
+	return Restart(inv, &schema.VM{Kind: g.Kind}, &lock.VM{}, g, &schema.Profile{IgnoreAll: true})
+}
+
+// ignores reports whether the profile of a guest that exists leaves a property as it is.
+func (c *creation) ignores(key string) bool {
+	f := schema.FieldOf(c.vm.Kind, key)
+	return c.profile != nil && f != nil && c.profile.Ignores(f.Attribute())
 }
 
 // add records an obstacle.

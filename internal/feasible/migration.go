@@ -36,6 +36,12 @@ func Migration(inv *cluster.Inventory, v *schema.VM, e *lock.VM, g *cluster.Gues
 				[]string{fmt.Sprintf("%d MiB; node %s has %d MiB", mib, c.on, n.Memory>>20)})
 		}
 	}
+	c.check = MappingCheck
+	for i := range schema.VMFields {
+		for _, name := range mappingsOf(v.Values, &schema.VMFields[i]) {
+			c.mapping(&schema.VMFields[i], name)
+		}
+	}
 	if a := inv.Access; a != nil {
 		c.check = PrivilegesCheck
 		p := &grantCheck{creation: c, vm: fmt.Sprintf("/vms/%d", e.VMID)}
@@ -49,6 +55,15 @@ func Migration(inv *cluster.Inventory, v *schema.VM, e *lock.VM, g *cluster.Gues
 		}
 	}
 	return c.found
+}
+
+// bridges checks the networks that a guest has when it starts again: as its spec says, or as they are if its profile ignores them.
+func (c *creation) bridges() {
+	if n := c.inv.Node(c.on); n != nil && c.ignores(guest.Networks) {
+		c.bridgesOf(c.current, n)
+		return
+	}
+	c.networks()
 }
 
 // bridgesOf checks that a node has the bridges and virtual networks of a VM's NICs.

@@ -13,7 +13,10 @@ import (
 // model checks that the cluster has the CPU model, if an administrator defines it.
 func (c *creation) model() {
 	cpu := c.get(guest.CPUType).Str()
-	if !pve.CustomModel(cpu) || c.current != nil && pve.Parse(c.current.Config.Raw["cpu"]).Default("cputype") == cpu {
+	if c.restarts && c.ignores(guest.CPUType) {
+		cpu = pve.Parse(c.current.Config.Raw["cpu"]).Default("cputype")
+	}
+	if !pve.CustomModel(cpu) || c.current != nil && !c.restarts && pve.Parse(c.current.Config.Raw["cpu"]).Default("cputype") == cpu {
 		return
 	}
 	switch {

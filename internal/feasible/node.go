@@ -178,9 +178,9 @@ func (c *creation) inactive(n *cluster.Node, bridges []string) {
 	})
 }
 
-// hasNIC reports whether the VM already has a NIC on a bridge.
+// hasNIC reports whether the VM already has a NIC on a bridge, and goes on running with it.
 func (c *creation) hasNIC(i int, bridge string) bool {
-	return c.current != nil && pve.ParseNIC(c.current.Config.Raw[fmt.Sprintf("net%d", i)]).Bridge() == bridge
+	return c.current != nil && !c.restarts && pve.ParseNIC(c.current.Config.Raw[fmt.Sprintf("net%d", i)]).Bridge() == bridge
 }
 
 // templateNIC is a NIC of the template.

@@ -26,19 +26,22 @@ type storageUse struct {
 	node  string
 
 	snippet string // the key in field that names a file of it; "" where it takes disks
+	iso     bool   // it has a CD-ROM image
 }
 
 // uses are the storages that a creation needs, each on the node where it needs it. Of
 // a VM that exists, only those that the spec changes count.
 func (c *creation) uses() []storageUse {
+	if c.restarts {
+		return c.keeps()
+	}
 	var out []storageUse
 	var entries map[string]string
 	if c.current != nil {
 		entries = c.current.Config.Raw
 	}
 	on := func(field string, index int, id, entry string) {
-		ignored := c.profile != nil && c.profile.Ignores(schema.VMField(field).Attribute())
-		if id == "" || ignored || pve.ParseDrive(entry, entries[entry]).Storage == id {
+		if id == "" || c.ignores(field) || pve.ParseDrive(entry, entries[entry]).Storage == id {
 			return
 		}
 		out = append(out, storageUse{field: field, index: index, id: id, node: c.on})
@@ -62,6 +65,19 @@ func (c *creation) uses() []storageUse {
 	return append(out, c.snippets()...)
 }
 
+// keeps are the storages of the drives that a VM has when it starts again after an update. Its disks move before that, if the
+// spec has another storage for them, and its cloud-init drive is re-created there.
+func (c *creation) keeps() []storageUse {
+	var out []storageUse
+	for _, d := range drivesOf(c.current.Config.Raw) {
+		if ci := c.get(guest.CloudInit); d.CloudInit() && ci.Get(guest.Datastore).Str() != d.Storage {
+			continue
+		}
+		out = append(out, storageUse{field: guest.Node, id: d.Storage, node: c.on, iso: d.ISO() != ""})
+	}
+	return out
+}
+
 // storagesRead reports whether the definitions of storages were read. A snapshot of an older stackgen has neither them nor
 // privileges: it says nothing of storages.
 func (c *creation) storagesRead() bool {
@@ -77,8 +93,8 @@ func (c *creation) storages() {
 		return
 	}
 	type place struct {
-		id, node string
-		snippet  bool
+		id, node     string
+		snippet, iso bool
 	}
 	seen := map[place]bool{}
 	for _, u := range c.uses() {
@@ -87,7 +103,7 @@ func (c *creation) storages() {
 			continue
 		}
 		edit, ok := c.otherStorage(u)
-		at := place{u.id, u.node, u.snippet != ""}
+		at := place{u.id, u.node, u.snippet != "", u.iso}
 		if seen[at] {
 			continue
 		}
@@ -158,15 +174,19 @@ func storageFault(inv *cluster.Inventory, u storageUse) *fault {
 	switch {
 	case u.snippet != "" && !files(s):
 		return &fault{reason: "storage " + id + " has no files, and so no snippets"}
-	case u.snippet == "" && !s.Images():
+	case u.iso && !slices.Contains(pve.List(s.Content), isoContent):
+		return &fault{reason: "storage " + id + " does not take CD-ROM images",
+			what: "permit them" + again, command: pve.SetStorage(id, "content", with(s.Content, isoContent))}
+	case u.snippet == "" && !u.iso && !s.Images():
 		return &fault{reason: "storage " + id + " does not take disk images",
-			what: "permit them" + again, command: pve.SetStorage(id, "content", withImages(s.Content))}
+			what: "permit them" + again, command: pve.SetStorage(id, "content", with(s.Content, "images"))}
 	}
 	return nil
 }
 
-func withImages(content string) string {
-	list := append(pve.List(content), "images")
+// with is a list of contents with one more.
+func with(contents, more string) string {
+	list := append(pve.List(contents), more)
 	slices.Sort(list)
 	return strings.Join(list, ",")
 }
@@ -183,6 +203,9 @@ func storagesFor(inv *cluster.Inventory, u storageUse) []string {
 }
 
 func otherStorages(inv *cluster.Inventory, u storageUse) []string {
+	if u.iso {
+		return nil
+	}
 	what := "disk images"
 	if u.snippet != "" {
 		what = "snippets"

@@ -153,7 +153,7 @@ func (p *planJudge) containerUpdates(c *tf.ResourceChange) {
 		h.refuse(p.add(c), "held-change")
 		return
 	}
-	if p.nicsAdded(c, g) {
+	if p.nicsAdded(c, g) || len(harmsOf(updates)) == 0 && p.fails(c, updates, "restart-fails", p.restartFails(c, g, updates)) {
 		return
 	}
 	updates = p.withDropped(c, g, slices.DeleteFunc(slices.Clone(updates), settles))

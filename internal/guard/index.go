@@ -37,7 +37,7 @@ type vmInState struct{ stack, unit, address string }
 func newIndex(in Input) index {
 	x := index{places: map[string]*place{}, resources: map[resourceKey][]int{}, vmids: map[int][]vmInState{},
 		matches: map[string]*cluster.Match{}, records: map[string]*cluster.Record{}, wanters: map[string]*wanter{},
-		profiles: map[string]*schema.Profile{}, borrowed: in.Inventory.Borrowed()}
+		profiles: profilesOf(in.Project), borrowed: in.Inventory.Borrowed()}
 	for unit, state := range in.State {
 		for i, r := range state.Resources {
 			key := resourceKey{unit, r.Type, r.Key}
@@ -57,10 +57,16 @@ func newIndex(in Input) index {
 	for i := range slices.Backward(in.Inventory.Records) {
 		x.records[strings.ToLower(in.Inventory.Records[i].Name)] = &in.Inventory.Records[i]
 	}
-	for i := range slices.Backward(in.Project.Profiles) {
-		x.profiles[in.Project.Profiles[i].Name] = &in.Project.Profiles[i]
-	}
 	return x
+}
+
+// profilesOf are the profiles of a project, by name.
+func profilesOf(p *schema.Project) map[string]*schema.Profile {
+	out := map[string]*schema.Profile{}
+	for i := range slices.Backward(p.Profiles) {
+		out[p.Profiles[i].Name] = &p.Profiles[i]
+	}
+	return out
 }
 
 // addVMIDs adds the VMIDs of the guests in the state of a unit.

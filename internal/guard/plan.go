@@ -49,6 +49,7 @@ type planJudge struct {
 	found   map[foundKey]*finding.Finding // of Judge, about the unit
 	gone    map[string]bool               // what the plan's refresh did not find
 	does    map[string][]effect.Update    // the plan, by resource address
+	index   index                         // the profiles only
 	out     []finding.Finding
 
 	borrowed map[int][]cluster.Borrowed // volumes that other guests have, by the VMID to which they belong
@@ -59,7 +60,7 @@ func newPlanJudge(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan
 	p := &planJudge{
 		in: in, unit: unit, lock: l, entries: l.VMs.ByKey(),
 		found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}, does: map[string][]effect.Update{},
-		borrowed: in.Inventory.Borrowed(),
+		borrowed: in.Inventory.Borrowed(), index: index{profiles: profilesOf(in.Project)},
 	}
 	for i := range slices.Backward(found) {
 		if f := &found[i]; f.Stack == unit.Stack && f.Unit == unit.Unit {

@@ -248,7 +248,8 @@ func (s *subject) offlineOnly() (keys []string, code finding.Code) {
 		return nil, ""
 	}
 	for _, d := range devicesOf(s.guest) {
-		if d.key[:3] == "usb" { // whether a mapped PCI device can be migrated live is not in the configuration
+		// Whether a mapped PCI device can be migrated live is not in the configuration.
+		if name, _ := pve.SplitKey(d.key); name != "hostpci" && d.mapped {
 			keys = append(keys, d.key)
 		}
 	}
@@ -348,11 +349,12 @@ func devicesOf(g *cluster.Guest) []device {
 			if e.Default("") == "socket" {
 				continue
 			}
-		case "hostpci", "parallel":
+		case "hostpci", "parallel", "virtiofs":
 		default:
 			continue
 		}
-		out = append(out, device{key, e.Has("mapping")})
+		kind, _ := cluster.MappingOf(key, g.Config.Raw[key])
+		out = append(out, device{key, kind != ""})
 	}
 	return out
 }

@@ -107,6 +107,7 @@ func TestMigrationRefusedBefore(t *testing.T) {
 		{name: "mapped PCI device", config: map[string]string{"hostpci0": "mapping=gpu"}},
 		{name: "USB device", config: map[string]string{"usb0": "host=0951:1666"}, both: "devices of its node"},
 		{name: "mapped USB device", config: map[string]string{"usb0": "mapping=stick"}, live: "only while it is off"},
+		{name: "shared directory", config: map[string]string{"virtiofs0": "dirid=media"}, live: "only while it is off"},
 		{name: "USB of the client", config: map[string]string{"usb0": "spice", "usb1": "host=spice"}},
 		{name: "serial port", config: map[string]string{"serial0": "/dev/ttyS0"}, both: "devices of its node"},
 		{name: "serial socket", config: map[string]string{"serial0": "socket"}},

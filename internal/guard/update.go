@@ -86,12 +86,8 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	if p.in.Running && PowerChanged(c, g) && p.otherPower(c, g, updates) || p.nicsAdded(c, g) {
 		return
 	}
-	spec, known, harms := p.spec(c), p.known(c), harmsOf(updates)
-	if obstacles := feasible.UpdateRights(p.in.Inventory, spec, g, updates); len(obstacles) > 0 && len(harms) == 0 {
-		f := p.add(c)
-		addObstacles(f, obstacles, p.lock.Spec, func(text string) string { return specLine(spec, text) })
-		f.Reason = finding.Why("update-fails").Of(f.Reason)
-		addUpdates(f, updates, false)
+	known, harms := p.known(c), harmsOf(updates)
+	if len(harms) == 0 && p.cannotUpdate(c, g, updates) {
 		return
 	}
 	if known != nil && known.Kind == finding.Settling { // its finding says what the apply only sets in the state
@@ -101,6 +97,35 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	if len(updates) > 0 && (!halfMade || len(harms) > 0) {
 		p.update(c, g, p.withDropped(c, g, updates), along)
 	}
+}
+
+// cannotUpdate refuses updates that fail, or after which the VM would not start again.
+func (p *planJudge) cannotUpdate(c *tf.ResourceChange, g *cluster.Guest, updates []effect.Update) bool {
+	return p.fails(c, updates, "update-fails", feasible.UpdateRights(p.in.Inventory, p.spec(c), g, updates)) ||
+		p.fails(c, updates, "restart-fails", p.restartFails(c, g, updates))
+}
+
+// fails refuses updates that something makes fail.
+func (p *planJudge) fails(c *tf.ResourceChange, updates []effect.Update, code finding.Code, obstacles []feasible.Obstacle) bool {
+	if len(obstacles) == 0 {
+		return false
+	}
+	f, spec := p.add(c), p.spec(c)
+	addObstacles(f, obstacles, p.lock.Spec, func(text string) string { return specLine(spec, text) })
+	f.Reason = finding.Why(code).Of(f.Reason)
+	addUpdates(f, updates, false)
+	return true
+}
+
+// restartFails is what makes the start of a guest fail after updates that stop it.
+func (p *planJudge) restartFails(c *tf.ResourceChange, g *cluster.Guest, updates []effect.Update) []feasible.Obstacle {
+	e := p.entries[c.Key]
+	staysOff := c.After[guest.Started] == false ||
+		slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Key() == guest.Started && u.Is != "true" })
+	if e == nil || staysOff || !slices.ContainsFunc(updates, effect.Update.Interrupts) {
+		return nil
+	}
+	return feasible.Restart(p.in.Inventory, p.spec(c), e, g, p.index.profile(e))
 }
 
 // withDropped are the updates of a change with what it drops. Of an import, the finding has what differs.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 )
 
 // A WantedArchive is what a container is made from, and the nodes on which it may be made.
@@ -44,6 +45,22 @@ func (r *reader) readArchives(ctx context.Context) {
 	}
 	others = slices.DeleteFunc(others, func(l cluster.Files) bool { return hasFiles(first, l.Storage, l.Node) })
 	r.inv.Archives = append(r.inv.Archives, r.readFiles(ctx, others, "vztmpl")...)
+}
+
+// readISOs reads which CD-ROM images the storages have from which candidates have one, on the node of each.
+func (r *reader) readISOs(ctx context.Context, candidates []*cluster.Guest) {
+	var of []cluster.Files
+	for _, g := range candidates {
+		if g.Config == nil {
+			continue
+		}
+		for _, d := range pve.Drives(g.Config.Raw) {
+			if d.ISO() != "" {
+				of = addFiles(of, d.Storage, g.Node)
+			}
+		}
+	}
+	r.inv.ISOs = r.readFiles(ctx, of, "iso")
 }
 
 // lacks reports whether a node certainly does not have an archive.

@@ -104,12 +104,7 @@ func (r *reader) readPaths(ctx context.Context) {
 			paths = append(paths, at)
 		}
 	}
-	concurrently(paths, func(at string) {
-		var own rights
-		if err := r.get(ctx, "/access/permissions?path="+url.QueryEscape(at), &own); err == nil {
-			r.addRights(at, own)
-		}
-	})
+	concurrently(paths, func(at string) { r.readPath(ctx, at) })
 }
 
 // addRights records the privileges on one path.

@@ -36,11 +36,16 @@ type Wanted struct {
 
 	Destroyed []int // VMIDs of VMs that may be destroyed: which volumes have their VMID is read where guests may hide theirs
 
+	Mappings []MappingName // that specs name
+
 	Images   []cluster.Files // storages whose images are read, without files
 	Archives []WantedArchive
 
 	Progress func(string)
 }
+
+// A MappingName is the kind and the name of a resource mapping.
+type MappingName struct{ Kind, Name string }
 
 // Read reads a cluster once. What the credentials cannot see becomes a gap of the
 // inventory; an error means that there is no usable inventory at all.
@@ -104,8 +109,10 @@ func (r *reader) run(ctx context.Context) error {
 	candidates := r.candidates()
 	r.wanted.Progress(fmt.Sprintf("reading %d of %s", len(candidates), cluster.Count(len(r.guests), "guest")))
 	concurrently(candidates, func(g *cluster.Guest) { r.readConfig(ctx, g) })
+	r.readMappings(ctx)
 	r.readImages(ctx)
 	r.readArchives(ctx)
+	r.readISOs(ctx, candidates)
 	r.readOtherMACs(ctx)
 	r.readUnclaimed(ctx)
 	unused := r.unusedVMIDs(ctx)
@@ -232,7 +239,7 @@ func (r *reader) sorted() cluster.Inventory {
 		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Node, b.Node))
 	})
 	slices.SortFunc(inv.Datastores, func(a, b cluster.Datastore) int { return strings.Compare(a.ID, b.ID) })
-	for _, files := range [][]cluster.Files{inv.Images, inv.Archives} {
+	for _, files := range [][]cluster.Files{inv.Images, inv.Archives, inv.ISOs} {
 		slices.SortFunc(files, func(a, b cluster.Files) int {
 			return cmp.Or(strings.Compare(a.Storage, b.Storage), strings.Compare(a.Node, b.Node))
 		})

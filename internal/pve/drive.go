@@ -135,6 +135,15 @@ func (d Drive) Base() int {
 // CDROM reports whether it is a CD-ROM drive, which that of cloud-init is, too.
 func (d Drive) CDROM() bool { return d.Options.Option("media") == "cdrom" }
 
+// ISO is the name of the image file in a CD-ROM drive, or "".
+func (d Drive) ISO() string {
+	name, is := strings.CutPrefix(d.Name, "iso/")
+	if !is || d.Storage == "" {
+		return ""
+	}
+	return name
+}
+
 var cloudInitShape = regexp.MustCompile(`^(?:.*/)?(?:vm-\d+-)?cloudinit(?:\.[a-z0-9]+)?$`)
 
 // CloudInit reports whether it is a drive with the data of cloud-init.
