@@ -7,6 +7,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/power"
 	"stackgen/internal/selection"
 )
@@ -41,6 +42,8 @@ func (v *View) Plan(r Request) []One {
 		case r.Action.To == power.Running && vm.Entry != nil && v.Inventory.HalfExchanged(vm.Entry, vm.Guest):
 			o.Result, o.Text = power.Refused, "a rebuild exchanges its disks, and has not ended: it has only some of them"
 			o.Fix = lines("stackgen rebuild " + vm.String())
+		case r.Action.Reboots() && v.staysOff(vm.Guest) != "":
+			o.Result, o.Text = power.Refused, "it would not start again: "+v.staysOff(vm.Guest)
 		case r.hardStop(vm, vm.Guest.HA != "" && vm.Guest.HA != "ignored"):
 			o.Result, o.Text = power.Refused, hardStop
 		case len(v.lacks(r.Action, vm)) > 0:
@@ -60,6 +63,18 @@ func (v *View) Plan(r Request) []One {
 		out[i] = o
 	}
 	return out
+}
+
+// staysOff is what makes the start of a running guest fail once it is stopped; "" for one that does not run.
+func (v *View) staysOff(g *cluster.Guest) string {
+	if StateOf(g) != power.Running {
+		return ""
+	}
+	var reasons []string
+	for _, o := range feasible.Start(v.Inventory, g) {
+		reasons = append(reasons, o.Reason)
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // wakes is the command for a paused VM, which takes few actions.
