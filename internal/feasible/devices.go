@@ -53,8 +53,8 @@ func cloudInitOf(raw map[string]string) string {
 	return ""
 }
 
-// cloudInitDrive checks that the cloud-init drive replaces no disk: the provider deletes what
-// is on its interface.
+// cloudInitDrive checks that the cloud-init drive replaces nothing else: the provider deletes
+// what is on its interface.
 func (c *creation) cloudInitDrive() {
 	raw := c.configuration()
 	at := c.cloudInitAt(raw)
@@ -67,8 +67,8 @@ func (c *creation) cloudInitDrive() {
 		})
 		return
 	}
-	i := slices.IndexFunc(drivesOf(raw), func(d pve.Drive) bool { return d.Key == at && !d.CDROM() })
-	if at == "" || i < 0 {
+	what := c.onInterface(raw, at)
+	if what == "" {
 		return
 	}
 	var free string
@@ -83,7 +83,20 @@ func (c *creation) cloudInitDrive() {
 		value := set(c.get(guest.CloudInit), guest.Interface, scalar(schema.ShapeString, free))
 		remedies = append(remedies, c.write("write a free interface into SPEC", guest.CloudInit, value))
 	}
-	c.add("its cloud-init drive would replace disk "+at, []string{at + ": " + raw[at]}, remedies...)
+	c.add("its cloud-init drive would replace "+what+" "+at, []string{at + ": " + raw[at]}, remedies...)
+}
+
+// onInterface is what the cloud-init drive must not replace at its interface: a disk, or a CD-ROM drive of a VM that exists, with
+// a medium or with protection, where the provider fails after it has stopped the VM. No spec has a CD-ROM drive, so none asks for
+// its removal.
+func (c *creation) onInterface(raw map[string]string, at string) string {
+	switch d := pve.ParseDrive(at, raw[at]); {
+	case !d.CDROM() && d.Storage != "":
+		return "disk"
+	case d.CDROM() && !d.CloudInit() && c.current != nil && (d.File != "none" || raw[guest.Protection] == "1"):
+		return "CD-ROM drive"
+	}
+	return ""
 }
 
 // boot checks that the VM has the devices of its boot order when it is set: after the clone,

@@ -118,3 +118,34 @@ func TestCPUModelRights(t *testing.T) {
 		}
 	}
 }
+
+// TestCloudInitDriveReplacesCDROM: the provider deletes what is at the interface of the cloud-init drive that a VM gets, also a CD-ROM
+// drive that no spec has.
+func TestCloudInitDriveReplacesCDROM(t *testing.T) {
+	const lost = "its cloud-init drive would replace CD-ROM drive ide2 > cloud_init ide3"
+	for name, c := range map[string]struct {
+		spec string
+		raw  map[string]string
+		want string
+	}{
+		"image":                      {raw: map[string]string{"ide2": "local:iso/debian.iso,media=cdrom"}, want: lost},
+		"drive of the node":          {raw: map[string]string{"ide2": "cdrom,media=cdrom"}, want: lost},
+		"empty":                      {raw: map[string]string{"ide2": "none,media=cdrom"}},
+		"empty, of a protected VM":   {raw: map[string]string{"ide2": "none,media=cdrom", "protection": "1"}, want: lost},
+		"image at another interface": {raw: map[string]string{"ide0": "local:iso/debian.iso,media=cdrom"}},
+		"other interface":            {spec: "cloud_init: {interface: ide0}", raw: map[string]string{"ide2": "local:iso/debian.iso,media=cdrom"}},
+		"it has a cloud-init drive":  {raw: map[string]string{"ide2": "local:iso/debian.iso,media=cdrom", "ide0": "local:100/vm-100-cloudinit.qcow2,media=cdrom"}},
+		"the drive moves there": {spec: "cloud_init: {interface: ide2}", raw: map[string]string{"ide2": "local:iso/debian.iso,media=cdrom", "ide3": "local:100/vm-100-cloudinit.qcow2,media=cdrom"},
+			want: lost},
+		"no cloud-init": {spec: "cloud_init: false", raw: map[string]string{"ide2": "local:iso/debian.iso,media=cdrom"}},
+	} {
+		v := stack(t, "vms: {web: {clone: full, "+c.spec+"}}").VMs[0]
+		vm := cluster.Guest{VMID: 100, Node: "pve1", Kind: guest.VM, Status: "running", Config: &cluster.Config{Raw: c.raw}}
+		for ignores, want := range map[string]string{"node_name": c.want, "initialization": ""} {
+			p := &schema.Profile{IgnoreChanges: []string{ignores}}
+			if got := ways(only(Update(restartInventory(), v, &lock.VM{VMID: 100, Node: "pve1"}, &vm, p), DriveCheck)); got != want {
+				t.Errorf("%s, the profile ignores %s: %q, want %q", name, ignores, got, want)
+			}
+		}
+	}
+}
