@@ -106,6 +106,7 @@ const (
 	PreEnrolledKeys = "pre_enrolled_keys"
 	Records         = "records"
 	Release         = "release"
+	Replicate       = "replicate"
 	Rombar          = "rombar"
 	Size            = "size"
 	Speed           = "speed"

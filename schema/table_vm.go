@@ -153,7 +153,7 @@ var diskFields = []Field{
 	{Key: guest.IOThread, Type: Bool, HCL: "iothread", PVE: "iothread", Unset: "false", Sent: true, Change: Pending, Doc: "Use a separate I/O thread."},
 	{Key: guest.Cache, Type: String, Enum: []string{"none", "directsync", "writethrough", "writeback", "unsafe"}, HCL: "cache", PVE: "cache", Unset: "none", Sent: true, Change: Pending, Doc: "Cache mode."},
 	{Key: guest.Backup, Type: Bool, HCL: "backup", PVE: "backup", Unset: "true", Sent: true, Doc: "Include the disk in backups."},
-	{Key: "replicate", Type: Bool, HCL: "replicate", PVE: "replicate", Unset: "true", Sent: true, Doc: "Include the disk in storage replication."},
+	{Key: guest.Replicate, Type: Bool, HCL: "replicate", PVE: "replicate", Unset: "true", Sent: true, Doc: "Include the disk in storage replication."},
 	{Key: guest.AIO, Type: String, Enum: []string{"io_uring", "native", "threads"}, HCL: "aio", PVE: "aio", Unset: "io_uring", Sent: true, Change: Restart, Doc: "Asynchronous I/O mode."},
 	{Key: guest.Serial, Type: String, Format: "diskserial", HCL: "serial", PVE: "serial", Doc: "Serial number that the guest reads."},
 	{Key: guest.Speed, Type: Object, HCL: "speed", Fields: speedFields, Doc: "Speed limits."},

@@ -42,6 +42,8 @@ type Inventory struct {
 
 	ISOs []Files `json:"isos,omitempty"` // of the storages from which candidates have CD-ROM images
 
+	Replication []Replication `json:"replication,omitempty"` // of guests that have jobs, if a candidate can have one
+
 	Unclaimed []Unclaimed `json:"unclaimed,omitempty"` // of VMs that may be destroyed, where guests could not be read
 
 	CPUModels []string `json:"cpu_models,omitzero"` // of the administrator: custom-...; nil if no spec has one, or they cannot be seen
@@ -103,6 +105,22 @@ type Files struct {
 type File struct {
 	Name string `json:"name"`
 	Size int64  `json:"size,omitempty"` // bytes
+}
+
+// Replication are the replication jobs of a guest.
+type Replication struct {
+	VMID    int      `json:"vmid"`
+	Targets []string `json:"targets"` // nodes to which they copy its disks
+}
+
+// ReplicatesTo are the nodes to which jobs copy the disks of a guest.
+func (inv *Inventory) ReplicatesTo(vmid int) []string {
+	for _, r := range inv.Replication {
+		if r.VMID == vmid {
+			return r.Targets
+		}
+	}
+	return nil
 }
 
 // A Guest is a VM, container or template. Only candidates have a Config: guests

@@ -13,6 +13,7 @@ type StorageType struct {
 	Threads  bool // io_uring may block: Proxmox VE uses threads, or native I/O without a cache
 
 	Snapshots  bool // raw images have snapshots; those of format qcow2 have them anywhere
+	Replicates bool // replication jobs copy images to another node
 	OnlyNewest bool // a rollback is possible to the newest snapshot only
 }
 
@@ -26,7 +27,7 @@ var storageTypes = []StorageType{
 	{Name: "btrfs", Links: true, Snapshots: true},
 	{Name: "lvm", Raw: true, Threads: true}, // qcow2, too, since Proxmox VE 9
 	{Name: "lvmthin", Raw: true, Links: true, BaseFree: true, Snapshots: true},
-	{Name: "zfspool", Raw: true, Links: true, Snapshots: true, OnlyNewest: true},
+	{Name: "zfspool", Raw: true, Links: true, Snapshots: true, Replicates: true, OnlyNewest: true},
 	{Name: "zfs", Raw: true, Links: true, Snapshots: true, OnlyNewest: true},
 	{Name: "rbd", Raw: true, Links: true, Snapshots: true},
 	{Name: "iscsi", Raw: true},

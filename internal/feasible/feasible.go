@@ -33,6 +33,7 @@ const (
 	MemoryCheck     Check = "memory"
 	MappingCheck    Check = "mapping"
 	MediumCheck     Check = "cd-rom"
+	ReplicaCheck    Check = "replication"
 	RootCheck       Check = "root-only"
 	PrivilegesCheck Check = "privileges"
 )
@@ -63,6 +64,7 @@ var creationChecks = []row{
 	{MemoryCheck, (*creation).memory},
 	{MappingCheck, (*creation).mappings},
 	{MediumCheck, (*creation).media},
+	{ReplicaCheck, (*creation).replication},
 	{RootCheck, (*creation).rootOnly},
 	{PrivilegesCheck, (*creation).privileges},
 }
@@ -92,6 +94,7 @@ var updateChecks = map[Check]string{
 	ModelCheck:   "cpu",
 	MemoryCheck:  "memory",
 	MappingCheck: "",
+	ReplicaCheck: "disk",
 }
 
 // restartChecks are those of what the next start of a VM needs, also where the VM that runs has it already.

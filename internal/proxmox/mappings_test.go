@@ -10,7 +10,7 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// TestWhatAStartNeeds: resource mappings and CD-ROM images are read where a spec or a candidate has them. A
+// TestWhatAStartNeeds: resource mappings, CD-ROM images and replication jobs are read where a spec or a candidate has them. A
 // mapping that an entry hides is none that is missing.
 func TestWhatAStartNeeds(t *testing.T) {
 	seed := smallCluster(t)
@@ -19,6 +19,7 @@ func TestWhatAStartNeeds(t *testing.T) {
 	grant(seed, "/", "user", true)
 	grant(seed, "/mapping/usb/hidden", "NoAccess", true)
 	seed.Mappings = append(seed.Mappings, &pvesim.Mapping{Type: "usb", ID: "hidden", Nodes: []string{"pve1"}}, &pvesim.Mapping{Type: "usb", ID: "far", Nodes: []string{"pve3", "pve2"}})
+	seed.Jobs = []*pvesim.Job{{Guest: 201, Target: "pve3"}, {Guest: 201, Target: "pve2"}, {Guest: 123, Target: "pve1"}}
 	for _, g := range seed.Guests {
 		if g.VMID == 201 {
 			g.Config["usb0"], g.Config["scsi0"] = "mapping=stick", "local-zfs:vm-201-disk-0,size=1G"
@@ -30,15 +31,15 @@ func TestWhatAStartNeeds(t *testing.T) {
 		wanted proxmox.Wanted
 		want   string
 	}{
-		"nothing": {proxmox.Wanted{VMIDs: []int{202}}, "[]; []; true"},
+		"nothing": {proxmox.Wanted{VMIDs: []int{202}}, "[]; []; []; true"},
 		"a VM": {proxmox.Wanted{VMIDs: []int{201}}, "[{usb [{far [pve2 pve3]} {stick [pve1 pve2 pve3]}]}]; " +
-			"[{shared pve1 [{debian-12-netinst.iso 661651456}]}]; true"},
-		"a spec": {proxmox.Wanted{Mappings: []proxmox.MappingName{{Kind: "pci", Name: "gpu"}}}, "[{pci [{gpu [pve1 pve2 pve3]}]}]; []; true"},
+			"[{shared pve1 [{debian-12-netinst.iso 661651456}]}]; [{201 [pve2 pve3]}]; true"},
+		"a spec": {proxmox.Wanted{Mappings: []proxmox.MappingName{{Kind: "pci", Name: "gpu"}}}, "[{pci [{gpu [pve1 pve2 pve3]}]}]; []; []; true"},
 		"a spec with a hidden one": {proxmox.Wanted{Mappings: []proxmox.MappingName{{Kind: "usb", Name: "hidden"}}},
-			"[{usb [{far [pve2 pve3]} {stick [pve1 pve2 pve3]}]}]; []; false"},
+			"[{usb [{far [pve2 pve3]} {stick [pve1 pve2 pve3]}]}]; []; []; false"},
 	} {
 		inv := mustRead(t, s, "audit@pve!t", c.wanted)
-		got := fmt.Sprint(inv.Mappings, "; ", inv.ISOs, "; ", inv.SeesMapping("usb", "hidden"))
+		got := fmt.Sprint(inv.Mappings, "; ", inv.ISOs, "; ", inv.Replication, "; ", inv.SeesMapping("usb", "hidden"))
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -113,6 +113,7 @@ func (r *reader) run(ctx context.Context) error {
 	r.readImages(ctx)
 	r.readArchives(ctx)
 	r.readISOs(ctx, candidates)
+	r.readReplication(ctx, candidates)
 	r.readOtherMACs(ctx)
 	r.readUnclaimed(ctx)
 	unused := r.unusedVMIDs(ctx)

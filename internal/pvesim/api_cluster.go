@@ -12,6 +12,7 @@ func clusterHandlers() map[string]handler {
 		"GET /cluster/mapping/dir":  mappings("dir"),
 		"GET /cluster/mapping/pci":  mappings("pci"),
 		"GET /cluster/mapping/usb":  mappings("usb"),
+		"GET /cluster/replication":  replication,
 		"GET /cluster/sdn/vnets":    sdnVNets,
 		"GET /version":              version,
 		"GET /cluster/status":       clusterStatus,

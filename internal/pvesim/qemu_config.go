@@ -52,6 +52,9 @@ func qemuUpdate(c *call, sync bool) (any, error) {
 	if err := c.checkDriveParams(u.set); err != nil {
 		return nil, err
 	}
+	if err := c.checkReplication(vmid, u.set); err != nil {
+		return nil, err
+	}
 	if err := u.checkUpdateRights(vmid, slices.Sorted(maps.Keys(u.set))); err != nil {
 		return nil, err
 	}

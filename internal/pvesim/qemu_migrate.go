@@ -27,6 +27,9 @@ func qemuMigrate(c *call) (any, error) {
 	if g.Running && !c.flag("online") && !c.w.haManaged(g) {
 		return nil, failf("can't migrate running VM without --online")
 	}
+	if targets := c.w.replicatesTo(g.VMID); g.Running && len(targets) > 0 && !slices.Contains(targets, target) && !c.flag("force") {
+		return nil, failf("Cannot live-migrate replicated VM to node '%s' - not a replication target. Use 'force' to override.", target)
+	}
 	for _, id := range g.storages() {
 		to := c.mapStorage(id)
 		if _, err := c.w.checkStorage(to, target); err != nil {

@@ -39,6 +39,7 @@ type Seed struct {
 	HAGroups []*HAGroup `yaml:"ha_groups,omitempty"`
 	CPUs     []string   `yaml:"cpu_models,omitempty,flow"` // of the administrator, without custom-
 	Mappings []*Mapping `yaml:"mappings,omitempty"`
+	Jobs     []*Job     `yaml:"replication,omitempty"`
 	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"` // nodes whose HA agent has been active
 	Tasks    []*Task    `yaml:"tasks,omitempty"`
 	Faults   []*Fault   `yaml:"faults,omitempty"`
@@ -95,6 +96,12 @@ type Mapping struct {
 	Type  string   `yaml:"type"`
 	ID    string   `yaml:"id"`
 	Nodes []string `yaml:"nodes,flow"` // that have the device or directory
+}
+
+// Job is a replication job: it copies the disks of a guest to another node.
+type Job struct {
+	Guest  int    `yaml:"guest"`
+	Target string `yaml:"target"`
 }
 
 // Load is the load of a node without its guests.
