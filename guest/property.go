@@ -16,6 +16,7 @@ const (
 	Cores        = "cores"
 	CPUAffinity  = "cpu_affinity"
 	CPUType      = "cpu_type"
+	CPUUnits     = "cpu_units"
 	Description  = "description"
 	Disks        = "disks"
 	DNS          = "dns"

@@ -1,11 +1,17 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"stackgen/guest"
 )
+
+// mostCPUUnits is the most that Proxmox VE keeps of a weight: it uses version 2 of the control groups of Linux. A VM that had more
+// before that has it still.
+// https://git.proxmox.com/?p=pve-common.git;a=blob;f=src/PVE/CGroup.pm (clamp_cpu_shares)
+const mostCPUUnits = 10000
 
 // hardware checks settings of the hardware against one another.
 func (e *expander) hardware(v *VM) {
@@ -17,6 +23,10 @@ func (e *expander) hardware(v *VM) {
 	if vcpus, all := v.Values.Get(guest.VCPUs), v.VCPUs(); vcpus.Int() > all {
 		e.errorPos(v.At(guest.VCPUs), v.Path+".vcpus", CodeHardware, "lower vcpus, or raise cores",
 			"vcpus (%d) is more than cores times sockets (%d)", vcpus.Int(), all)
+	}
+	if weight := v.Values.Get(guest.CPUUnits); weight.Int() > mostCPUUnits && !v.Adopt {
+		e.errorPos(v.At(guest.CPUUnits), v.Path+"."+guest.CPUUnits, CodeHardware, fmt.Sprintf("write %d or less", mostCPUUnits),
+			"Proxmox VE makes %d of cpu_units: %d, and every apply would change it again", mostCPUUnits, weight.Int())
 	}
 	e.hotplug(v)
 	e.pci(v)

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -34,11 +35,63 @@ func (e *expander) starts(v *VM) {
 		e.errorPos(clipboard.Pos, v.Path+".vga.clipboard", CodeHardware, "remove clipboard, or choose another type",
 			"the display %s has no clipboard", kind)
 	}
-	if memory := v.Values.Get(guest.Memory); memory.Int() < 1024 && v.hotplugsMemory() {
-		e.errorPos(v.At(guest.Memory), v.Path+".memory", CodeHardware, "write at least 1024, or remove memory from hotplug",
-			"a VM with hotplug of memory does not start with %d MiB: it needs at least 1024", memory.Int())
-	}
+	e.modules(v)
+	e.shares(v)
 	e.numaCPUs(v)
+}
+
+// fixedMemory is what a VM with hotplug of memory has in MiB before Proxmox VE adds modules.
+const fixedMemory = 1024
+
+// modules checks that the memory of a VM with hotplug of memory is what Proxmox VE can make of its modules. Where it is not,
+// the VM does not start, and memory that is added while the VM runs is more than the spec says.
+func (e *expander) modules(v *VM) {
+	memory := v.Values.Get(guest.Memory).Int()
+	if !v.hotplugsMemory() {
+		return
+	}
+	if memory < fixedMemory {
+		e.errorPos(v.At(guest.Memory), v.Path+".memory", CodeHardware, "write at least 1024, or remove memory from hotplug",
+			"a VM with hotplug of memory does not start with %d MiB: it needs at least 1024", memory)
+		return
+	}
+	if below, above := besideModules(memory); below < memory {
+		e.errorPos(v.At(guest.Memory), v.Path+".memory", CodeHardware, fmt.Sprintf("write %d or %d, or remove memory from hotplug", below, above),
+			"a VM with hotplug of memory does not start with %d MiB: at this size, its memory has modules of %d MiB", memory, above-below)
+	}
+}
+
+// besideModules returns the nearest sizes of memory that modules make, at most and at least the given one: 32 modules of 512 MiB, then
+// 32 of twice that, and so on.
+// https://git.proxmox.com/?p=qemu-server.git;a=blob;f=src/PVE/QemuServer/Memory.pm (foreach_dimm)
+func besideModules(memory int) (below, above int) {
+	above = fixedMemory
+	for n := 0; above < memory; n++ {
+		below, above = above, above+512<<(n/32)
+	}
+	if above == memory {
+		return memory, memory
+	}
+	return below, above
+}
+
+// shares checks that the sockets of a VM with NUMA, which are its NUMA nodes then, get equal shares of the memory: QEMU adds them up.
+// With hotplug of memory, Proxmox VE shares out the fixed memory only. An adopted VM may have nodes that the spec does not say.
+func (e *expander) shares(v *VM) {
+	sockets, memory, at := v.Values.Get(guest.Sockets).Int(), v.Values.Get(guest.Memory).Int(), guest.Memory
+	if !v.Values.Get(guest.NUMA).Bool() || sockets == 0 || v.Adopt || len(v.Values.Get(guest.NUMANodes).List()) > 0 {
+		return
+	}
+	fix, odd := "", sockets>>bits.TrailingZeros(uint(sockets))
+	if below := memory - memory%odd; v.hotplugsMemory() {
+		memory, at, fix = fixedMemory, guest.Hotplug, "remove memory from hotplug, or change sockets"
+	} else {
+		fix = fmt.Sprintf("write %d or %d, or change sockets", below, below+odd)
+	}
+	if memory%odd > 0 {
+		e.errorPos(v.At(at), v.Path+"."+at, CodeHardware, fix,
+			"a VM with numa does not start if its sockets cannot have equal shares of its memory: %d sockets, %d MiB", sockets, memory)
+	}
 }
 
 // bursts checks that a limit for bursts has a limit that it exceeds.

@@ -62,6 +62,8 @@ func (w *cluster) cleanParams(in map[string]string) map[string]string {
 			v = parseDrive(v).String()
 		case k == "vmgenid" && v == "1":
 			v = w.uuid()
+		case k == "cpuunits" && atoi(v) > 10000: // the most that version 2 of the control groups has
+			v = "10000"
 		case k == "description":
 			v = strings.TrimRight(v, " \t\r\n")
 		}

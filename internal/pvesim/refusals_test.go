@@ -138,6 +138,12 @@ func TestStartRefusals(t *testing.T) {
 		"net0: MTU '575' is smaller than the IP minimum MTU '576'": func(_ *pvesim.Seed, c map[string]string) { c["net0"] = "virtio=BC:24:11:00:00:01,bridge=vmbr0,mtu=575" },
 		"NUMA needs to be enabled for memory hotplug":              func(_ *pvesim.Seed, c map[string]string) { c["hotplug"] = "disk,memory" },
 		"minimum memory must be 1024MB":                            func(_ *pvesim.Seed, c map[string]string) { c["hotplug"], c["numa"] = "memory", "1" },
+		"memory size (2000) must be aligned to 512 for hotplugging": func(_ *pvesim.Seed, c map[string]string) {
+			c["hotplug"], c["numa"], c["memory"] = "memory", "1", "2000"
+		},
+		"memory size (17920) must be aligned to 1024 for hotplugging": func(_ *pvesim.Seed, c map[string]string) {
+			c["hotplug"], c["numa"], c["memory"] = "memory", "1", "17920"
+		},
 	} {
 		seed, err := pvesim.DefaultSeed()
 		if err != nil {
@@ -163,7 +169,7 @@ func TestQEMURefusals(t *testing.T) {
 	for entry, starts := range map[string]bool{
 		"scsi0: ,mbps_rd=10,mbps_rd_max=20": true, "scsi0: ,mbps_rd_max=20": false, "scsi0: ,iops_wr=20,iops_wr_max=10": false,
 		"scsi0: ,aio=native,cache=none": true, "scsi0: ,aio=native": true, "scsi0: ,aio=native,cache=writeback": false, "scsi0: ,aio=io_uring,cache=unsafe": true,
-		"numa0: cpus=0-1,memory=512": true, "numa0: cpus=1-2,memory=512": false, "numa0: cpus=1-0,memory=512": false, "numa0: cpus=0;0,memory=512": false,
+		"numa0: cpus=0-1,memory=512": true, "numa0: cpus=1-2,memory=512": false, "sockets: 3": false, "sockets: 4": true, "numa0: cpus=1-0,memory=512": false, "numa0: cpus=0;0,memory=512": false,
 	} {
 		seed, err := pvesim.DefaultSeed()
 		if err != nil {

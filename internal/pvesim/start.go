@@ -32,11 +32,25 @@ func (g *Guest) arguments() error {
 		case g.maxMemory() < 1024*mib:
 			return failf("minimum memory must be 1024MB")
 		}
+		if all, module := withModules(int(g.maxMemory() / mib)); all > int(g.maxMemory()/mib) {
+			return failf("memory size (%d) must be aligned to %d for hotplugging", g.maxMemory()/mib, module)
+		}
 	}
-	if c["numa"] == "1" && !g.assigned() {
+	if c["numa"] == "1" && !(g.assigned() && g.shared()) {
 		return qemuExits()
 	}
 	return nil
+}
+
+// withModules returns the memory in MiB that a guest with hotplug of memory has when the server has added modules up to the
+// given one, and the size of the last module. Source: qemu-server 9.2, PVE::QemuServer::Memory::foreach_dimm.
+func withModules(memory int) (all, module int) {
+	all = 1024
+	for n := 0; all < memory; n++ {
+		module = 512 << (n / 32)
+		all += module
+	}
+	return all, module
 }
 
 // throttled reports whether each limit for bursts has a limit that it exceeds.
@@ -54,6 +68,21 @@ func throttled(opts map[string]string) bool {
 // asynchronous reports whether native asynchronous I/O comes without a cache of the node.
 func asynchronous(opts map[string]string) bool {
 	return opts["aio"] != "native" || slices.Contains([]string{"", "none", "directsync"}, opts["cache"])
+}
+
+// shared reports whether the sockets of a guest get equal shares of its memory: without NUMA nodes, they are its nodes.
+// Source: qemu-server 9.2, PVE::QemuServer::Memory::config.
+func (g *Guest) shared() bool {
+	for i := range 8 {
+		if g.Config["numa"+itoa(i)] != "" {
+			return true
+		}
+	}
+	bytes := g.maxMemory()
+	if strings.Contains(g.Config["hotplug"], "memory") {
+		bytes = 1024 * mib
+	}
+	return bytes%int64(max(atoi(g.Config["sockets"]), 1)) == 0
 }
 
 // assigned reports whether each CPU of a NUMA node exists, and is in no other one.
