@@ -49,6 +49,10 @@ func (s *Server) answer(ctx context.Context, r *request) *reply {
 		if !errors.As(err, &e) {
 			e = failf("%s", err.Error())
 		}
+		if e.delay > proxyTimeout { // the node's own proxy gives up, and the daemon goes on
+			s.pause(ctx, proxyTimeout)
+			return &reply{status: 596, reason: "Connection timed out"}
+		}
 		if e.delay > 0 && (e.status != 401 || !s.opts.NoAuthDelay) {
 			if err := s.clk.WaitUntil(ctx, s.clk.Now().Add(e.delay)); err != nil {
 				return &reply{status: 500, reason: "shutting down", closing: true}

@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
@@ -190,12 +191,12 @@ func (g *Guest) status() string {
 func (g *Guest) template() bool { return g.Config["template"] == "1" }
 
 func (g *Guest) maxMemory() int64 {
-	m, ok := g.Config["memory"]
-	if !ok {
-		m = "512"
-	}
-	m = strings.TrimPrefix(m, "current=")
-	return int64(atoi(m)) * mib
+	return parseMemory(g.Config["memory"])
+}
+
+// parseMemory returns the memory of an entry, which may be empty.
+func parseMemory(entry string) int64 {
+	return int64(atoi(strings.TrimPrefix(cmp.Or(entry, "512"), "current="))) * mib
 }
 
 // memory returns the memory that a running guest uses: a fraction of its memory

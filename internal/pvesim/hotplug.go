@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -98,20 +99,34 @@ const (
 )
 
 // unplugWait is the time for which the server waits for a guest to release a
-// device.
-const unplugWait = 6 * time.Second
+// device, and controllerWait that for a controller of disks, since version 9.
+const (
+	unplugWait     = 6 * time.Second
+	controllerWait = 16 * time.Second
+)
 
 // done records the error of a change, and reports whether it was applied.
 func (p *plug) done(k string, o outcome) bool {
 	switch o {
 	case busy:
-		device := p.device(k)
-		p.took += unplugWait
-		p.errors[k] = "hotplug problem - error on hot-unplugging device '" + device + "'\n"
+		p.busy(k)
 	case boots:
 		p.errors[k] = "hotplug problem - can't unplug bootdisk '" + k + "'\n"
 	}
 	return o == applied
+}
+
+// busy records that the guest did not release a device in time. Source: qemu-server 9.2, PVE::QemuServer::vm_deviceunplug.
+func (p *plug) busy(k string) {
+	device, wait, hint := p.device(k), unplugWait, ""
+	if p.w.seed.Version == "9" {
+		hint = " - still busy in guest?"
+		if device != k {
+			wait = controllerWait
+		}
+	}
+	p.took += wait
+	p.errors[k] = "hotplug problem - error on hot-unplugging device '" + device + "'" + hint + "\n"
 }
 
 // device returns the device on the PCI bus that a guest has to release. A SCSI disk is
@@ -174,9 +189,9 @@ func (p *plug) remove(k string) outcome {
 	case usbKey.MatchString(k):
 		return p.when(p.plugsUSB())
 	case k == "vcpus":
-		return p.when(p.features["cpu"])
+		return p.setCPUs(0)
 	case k == "memory":
-		return p.when(p.features["memory"])
+		return p.setMemory(0)
 	case netKey.MatchString(k) && p.features["network"]:
 		return p.unplug(k)
 	case hotDrive(k) && p.features["disk"]:
@@ -205,15 +220,54 @@ func (p *plug) set(k, v string) outcome {
 		}
 		return p.when(p.plugsUSB())
 	case k == "vcpus":
-		return p.when(p.features["cpu"])
+		return p.setCPUs(atoi(v))
 	case k == "memory":
-		return p.when(p.features["memory"])
+		return p.setMemory(int(parseMemory(v) / mib))
 	case netKey.MatchString(k):
 		return p.setNet(k, v)
 	case isDriveKey(k):
 		return p.setDrive(k, v)
 	}
 	return waits
+}
+
+// setCPUs changes the number of CPUs, 0 for all. The guest has to release one that is removed. Source: qemu-server 9.2,
+// PVE::QemuServer::qemu_cpu_hotplug.
+func (p *plug) setCPUs(n int) outcome {
+	most := p.g.vcpus()
+	was := cmp.Or(atoi(p.g.Config["vcpus"]), most)
+	switch n = cmp.Or(n, most); {
+	case !p.features["cpu"]:
+		return waits
+	case n > most:
+		return p.fail("vcpus", "you can't add more vcpus than maxcpus")
+	case n < was && !p.g.hasOS():
+		p.took += unplugWait
+		return p.fail("vcpus", "400 Parameter verification failed.\nvcpus: error unplugging cpu"+itoa(was))
+	}
+	return applied
+}
+
+// moduleWait is the time for which the server waits for a guest to release a module of memory.
+const moduleWait = 21 * time.Second
+
+// setMemory changes the memory in MiB, in modules: the guest may get more than was asked for, and has to release what is
+// removed. Source: qemu-server 9.2, PVE::QemuServer::Memory::qemu_memory_hotplug.
+func (p *plug) setMemory(n int) outcome {
+	was := int(p.g.maxMemory() / mib)
+	switch {
+	case !p.features["memory"]:
+		return waits
+	case n < 1024:
+		return p.fail("memory", "memory can't be lower than 1024 MB at /usr/share/perl5/PVE/QemuServer/Memory.pm line 184.")
+	case n < was && !p.g.hasOS():
+		p.took += moduleWait
+		return p.fail("memory", "400 Parameter verification failed.\ndimm: error unplug memory module")
+	case n > was:
+		n, _ = withModules(n)
+	}
+	p.g.Pending["memory"] = itoa(n)
+	return applied
 }
 
 // plugsUSB reports whether the guest takes USB devices while it runs: Linux and Windows since 8 do. Source: qemu-server

@@ -177,6 +177,28 @@ func TestUnplugWithoutGuestIsRefusedAndPending(t *testing.T) {
 	}
 }
 
+// CPUs and memory are plugged in units, up to what the guest was started with, and a guest without an operating system
+// releases none.
+func TestPlugOfMemoryAndCPUs(t *testing.T) {
+	for _, c := range []struct{ mode, key, value, problem, is string }{
+		{"", "vcpus", "2", "", "2"},
+		{"present", "vcpus", "3", "you can't add more vcpus than maxcpus", "1"},
+		{"", "memory", "2500", "", "2560"},
+		{"", "memory", "1024", "error unplug memory module", "2048"},
+		{"present", "memory", "1024", "", "1024"},
+		{"present", "memory", "512", "memory can't be lower than 1024 MB", "2048"},
+	} {
+		b := runningVM(t, c.mode, map[string]string{"hotplug": "cpu,memory", "numa": "1", "memory": "2048", "cores": "2", "vcpus": "1"})
+		r := b.do("PUT", vm123+"/config", c.key, c.value)
+		if ok := r.Status == 200; ok != (c.problem == "") || !strings.Contains(string(r.Body), c.problem) {
+			t.Errorf("%s=%s: %d %s, want %q", c.key, c.value, r.Status, r.Body, c.problem)
+		}
+		if is := b.data("GET", vm123+"/config", "current", "1").(map[string]any)[c.key]; fmt.Sprint(is) != c.is {
+			t.Errorf("%s=%s: the guest has %v, want %s", c.key, c.value, is, c.is)
+		}
+	}
+}
+
 // The options of cloud-init are current at once, but its drive keeps the old ones
 // until the next start.
 func TestCloudInitOptionsReachDriveAtStart(t *testing.T) {

@@ -204,6 +204,29 @@ func TestUnplugOfSCSIDiskNamesItsController(t *testing.T) {
 	}
 }
 
+// Since version 9 the server waits longer for a controller. The proxy of the node gives up before it has waited for two.
+func TestUnplugOfTwoControllersHasNoAnswer(t *testing.T) {
+	seed, err := pvesim.DefaultSeed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed.Version = "9"
+	seed.Guests = append(seed.Guests, &pvesim.Guest{VMID: 300, Node: "pve1", Running: true, Config: map[string]string{"name": "a", "scsihw": "virtio-scsi-single",
+		"scsi1": "shared:300/vm-300-disk-1.raw,size=1G", "scsi2": "shared:300/vm-300-disk-2.raw,size=1G"}})
+	b := newTestSim(t, pvesim.Options{Seed: seed})
+	began := b.clk.Now()
+	r := b.do("PUT", "/nodes/pve1/qemu/300/config", "delete", "scsi1")
+	if want := "error on hot-unplugging device 'virtioscsi1' - still busy in guest?"; r.Status != 400 || !strings.Contains(string(r.Body), want) {
+		t.Errorf("%d %s, want %s", r.Status, r.Body, want)
+	}
+	if took := b.clk.Now().Sub(began); took < 15*time.Second {
+		t.Errorf("the answer came after %v", took)
+	}
+	if r := b.do("PUT", "/nodes/pve1/qemu/300/config", "delete", "scsi1,scsi2"); r.Status != 596 {
+		t.Errorf("two controllers: %d %s", r.Status, r.Body)
+	}
+}
+
 // A snapshot in a thin pool is a volume, which a destroy removes too.
 func TestThinSnapshotsAreInTaskLogs(t *testing.T) {
 	b := newTestSim(t, pvesim.Options{})
