@@ -291,6 +291,22 @@ func (c *Config) Snapshot() string {
 	return c.Snapshots[0]
 }
 
+// Now are the entries with which the guest runs: Raw without the changes that wait for its next start. Proxmox VE
+// judges a change of a running guest by them, and the provider by Raw.
+func (c *Config) Now() map[string]string {
+	now := maps.Clone(c.Raw)
+	for _, p := range c.Pending {
+		switch {
+		case p.Value == "" && p.New == "" && !p.Delete: // a secret
+		case p.Value == "":
+			delete(now, p.Key)
+		default:
+			now[p.Key] = p.Value
+		}
+	}
+	return now
+}
+
 // snapshotBefore is the entry of a configuration that names the snapshot which the guest comes from.
 const snapshotBefore = "parent"
 

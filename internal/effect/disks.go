@@ -39,20 +39,25 @@ func (v *VM) withHidden(changes []tf.Change) []tf.Change {
 
 // driveWaits reports whether a change of an option of a disk waits for a restart of the VM,
 // because of what else is sent for the disk: the provider sends with it all options with which
-// Proxmox VE starts the VM, and Proxmox VE compares them as text. If one of them differs, or
-// was not there, the whole drive waits. No property sets queues.
+// Proxmox VE starts the VM, and Proxmox VE compares them as text with those that the VM runs with.
+// If one of them differs, or was not there, the whole drive waits. No property sets queues.
 func (v *VM) driveWaits(c tf.Change, all []tf.Change) bool {
 	text, known := v.Disks[c.Device]
 	if !v.Running || !known || !strings.HasPrefix(c.Path, "disk.") {
 		return false
 	}
+	runs, attached := v.Runs[c.Device]
+	if v.Runs == nil {
+		runs, attached = text, true
+	}
 	changes := func(name string) bool {
 		return slices.ContainsFunc(all, func(other tf.Change) bool { return other.Device == c.Device && other.Path == "disk."+name })
 	}
-	has, virtio := pve.Parse(text), strings.HasPrefix(c.Device, "virtio")
-	return changes("queues") || slices.ContainsFunc(schema.VMField(guest.Disks).Elem.Fields, func(f schema.Field) bool {
+	has, then, virtio := pve.Parse(runs), pve.Parse(text), strings.HasPrefix(c.Device, "virtio")
+	return !attached || changes("queues") || slices.ContainsFunc(schema.VMField(guest.Disks).Elem.Fields, func(f schema.Field) bool {
 		sent := (f.Key != guest.SSD || !virtio) && (f.Key != guest.IOThread || virtio || strings.HasPrefix(c.Device, "scsi"))
-		return f.Sent && f.Change != "" && (sent && !has.Has(f.PVE) || changes(f.HCL))
+		waits := has.Option(f.PVE) != then.Option(f.PVE) || sent && !has.Has(f.PVE)
+		return f.Sent && f.Change != "" && (waits || changes(f.HCL))
 	})
 }
 

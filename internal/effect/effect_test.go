@@ -105,6 +105,8 @@ func TestDisksOfUpdate(t *testing.T) {
 	memory := tf.Change{Path: "memory.dedicated", Was: "1024", Is: "2048"}
 	byHand := map[string]string{"scsi0": "ssd:0,size=8G", "scsi1": "ssd:1,size=20G"}
 	one := attached("scsi0")
+	backup := tf.Change{Path: "disk.backup", Device: "scsi0", Was: "true", Is: "false"}
+	const complete = "ssd:0,aio=io_uring,backup=1,cache=none,discard=ignore,iothread=0,replicate=1,ssd=0"
 	const aio, fails = "aio of scsi0: none -> io_uring, after a restart; aio of scsi1: none -> io_uring, after a restart", "fails while the VM runs: " + string(Together)
 	for name, c := range map[string]struct {
 		vm     VM
@@ -112,6 +114,9 @@ func TestDisksOfUpdate(t *testing.T) {
 		want   string
 	}{
 		"disk grows":                        {VM{Running: true, Disks: attached("scsi0", "scsi1")}, grows, "size of scsi0: 8 -> 10, at once"},
+		"backup":                            {VM{Running: true, Disks: map[string]string{"scsi0": complete}}, backup, "backup of scsi0: true -> false, at once"},
+		"backup, aio waits for a restart":   {VM{Running: true, Disks: map[string]string{"scsi0": complete}, Runs: map[string]string{"scsi0": strings.Replace(complete, "io_uring", "native", 1)}}, backup, "backup of scsi0: true -> false, after a restart"},
+		"backup, the disk waits":            {VM{Running: true, Disks: map[string]string{"scsi0": complete}, Runs: map[string]string{}}, backup, "backup of scsi0: true -> false, after a restart"},
 		"disk without aio grows":            {VM{Running: true, Disks: byHand}, grows, "size of scsi0: 8 -> 10, " + fails + "; " + aio},
 		"disk without aio, VM off":          {VM{Disks: byHand}, grows, "size of scsi0: 8 -> 10, at once; " + strings.ReplaceAll(aio, "after a restart", "when it starts")},
 		"disk without aio, not permitted":   {VM{Running: true, Restarts: true, Answers: true, Disks: map[string]string{"scsi0": "ssd:0"}}, grows, "size of scsi0: 8 -> 10, restarts the VM; aio of scsi0: none -> io_uring, restarts the VM: " + string(Restarts)},

@@ -35,7 +35,9 @@ const (
 	Stops       Harm = "an apply needs it off, and its spec does not permit to stop it"
 	Together    Harm = "an apply would fail halfway: the provider does not grow a disk of a running VM together with a change " +
 		"that needs a restart, and its spec does not permit that"
-	Apart Harm = "an apply would fail: the provider does not migrate a running VM that the HA manager has together with a " +
+	// Proxmox VE counts the cores with which the VM runs, and refuses the request after it has taken the rest of it.
+	TooManyCPUs Harm = "an apply would fail halfway: Proxmox VE gives a running VM no more CPUs than it has had cores since its start"
+	Apart       Harm = "an apply would fail: the provider does not migrate a running VM that the HA manager has together with a " +
 		"change of its devices"
 	Waits Harm = "an apply would wait for the QEMU guest agent that it enables and that answers only after a restart, " +
 		"and its spec does not permit that"

@@ -2,6 +2,7 @@ package effect
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackgen/internal/pve"
@@ -55,10 +56,15 @@ var plugKinds = map[string]string{"memory.dedicated": "memory", "cpu.hotplugged"
 // plugged is what a change of the memory or of the CPUs does to a running VM with hotplug of them, and to one that the
 // provider takes for such a VM: it does not restart it for more memory, or for another number of CPUs alone. It is ""
 // for any other change.
-func (v *VM) plugged(c tf.Change, all []tf.Change) string {
+func (v *VM) plugged(c tf.Change, all []tf.Change) (string, Harm) {
 	kind := plugKinds[c.Path]
-	if kind == "" || !v.Running || c.Present || v.Restarts && !v.plugsOnly(c, all) {
-		return ""
+	switch {
+	case kind == "" || !v.Running || c.Present:
+		return "", ""
+	case kind == "cpu" && slices.Contains(pve.List(v.Hotplug), kind) && v.tooMany(c.Is):
+		return "fails while the VM runs", TooManyCPUs // whether the provider may restart it, or not: it would, after that
+	case v.Restarts && !v.plugsOnly(c, all):
+		return "", ""
 	}
 	less := shrinks(c)
 	if kind == "cpu" { // no number is all of them
@@ -66,11 +72,21 @@ func (v *VM) plugged(c tf.Change, all []tf.Change) string {
 	}
 	switch {
 	case !slices.Contains(pve.List(v.Hotplug), kind):
-		return afterRestart
+		return afterRestart, ""
 	case less:
-		return released
+		return released, ""
 	}
-	return atOnce
+	return atOnce, ""
+}
+
+// tooMany reports whether a number of CPUs is more than the sockets and cores have with which the VM runs.
+func (v *VM) tooMany(text string) bool {
+	count := func(entry string) int {
+		n, _ := strconv.Atoi(v.Runs[entry])
+		return max(n, 1)
+	}
+	n, _ := strconv.Atoi(text)
+	return v.Runs != nil && n > count("cores")*count("sockets")
 }
 
 // noNumber reports whether a plan has no number of CPUs.

@@ -102,6 +102,33 @@ func TestHotplugOfMemoryAndCPUs(t *testing.T) {
 	}
 }
 
+// TestMoreCPUsThanCores: Proxmox VE counts the cores with which the VM runs, whatever its configuration has after the next
+// start, and refuses the update before the provider restarts the VM.
+func TestMoreCPUsThanCores(t *testing.T) {
+	four, cores := tf.Change{Path: "cpu.hotplugged", Was: "2", Is: "4"}, tf.Change{Path: "cpu.cores", Was: "2", Is: "4"}
+	for name, c := range map[string]struct {
+		hotplug, cores string
+		restarts       bool
+		does           string
+		harm           Harm
+	}{
+		"with the cores":                    {"cpu", "2", false, "fails while the VM runs", TooManyCPUs},
+		"with the cores, restart permitted": {"cpu", "2", true, "fails while the VM runs", TooManyCPUs},
+		"after a restart":                   {"cpu", "4", false, atOnce, ""},
+		"no hotplug of it":                  {"disk", "2", false, afterRestart, ""},
+	} {
+		vm := VM{Running: true, Answers: true, Restarts: c.restarts, Permits: c.restarts, Hotplug: c.hotplug, Plugs: c.hotplug}
+		vm.State, vm.Runs = values(t, stateBefore), map[string]string{"cores": c.cores, "hotplug": c.hotplug}
+		if u := vm.Updates([]tf.Change{four, cores})[0]; u.Does != c.does || u.Harm != c.harm {
+			t.Errorf("%s: got %q, %q, want %q, %q", name, u.Does, u.Harm, c.does, c.harm)
+		}
+		vm.Running = false
+		if u := vm.Updates([]tf.Change{four, cores})[0]; u.Harm != "" {
+			t.Errorf("%s, off: got %q, %q", name, u.Does, u.Harm)
+		}
+	}
+}
+
 // TestHotplugOfUSB: Proxmox VE plugs USB devices into a running guest of some types only.
 func TestHotplugOfUSB(t *testing.T) {
 	device := tf.Change{Path: "usb.host", Device: "0", Was: "1234:5678", Is: "1234:5679"}

@@ -36,7 +36,8 @@ type VM struct {
 	IgnoresDisks bool // the profile ignores changes of its disks
 	Begun        bool // the run that created it did not complete it: a disk that only the state has was never there
 
-	Hotplug string             // its entry of that name
+	Runs    map[string]string  // the entries with which it runs, without what waits for its next start
+	Hotplug string             // the one of that name
 	Plugs   string             // what the provider takes for that entry: the value in the plan, after the update
 	NoUSB   bool               // Proxmox VE plugs no USB devices into a running guest of its type
 	devices map[string]Devices // those that may get other numbers, by list
@@ -89,7 +90,7 @@ func (v *VM) Updates(changes []tf.Change) []Update {
 		if u.Effect == schema.Noise || u.Effect == schema.Creation || u.Effect == schema.Migrate {
 			continue
 		}
-		if u.Does = v.plugged(c, changes); u.Does == "" {
+		if u.Does, u.Harm = v.plugged(c, changes); u.Does == "" {
 			u.Does, u.Harm = v.Does(c)
 		}
 		u.Alone = u.Effect == schema.Grow && u.Does == atOnce && v.restartsToGrow()

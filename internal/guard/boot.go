@@ -20,14 +20,14 @@ func bootDevices(g *cluster.Guest, v *schema.VM) []string {
 	if g.Config == nil {
 		return nil
 	}
-	now, spec := pve.BootOrder(g.Config.Raw), v.Values.Get(guest.BootOrder).Strings()
-	switch {
-	case len(spec) == 0:
-		return now
-	case g.Status == "running":
-		return append(slices.Clone(spec), now...)
+	out := slices.Clone(v.Values.Get(guest.BootOrder).Strings())
+	if len(out) == 0 {
+		out = pve.BootOrder(g.Config.Raw)
 	}
-	return spec
+	if g.Status != "running" {
+		return out
+	}
+	return append(out, without(pve.BootOrder(g.Config.Now()), out)...)
 }
 
 // boot are the ways out where an update would detach disks that the VM boots from: the boot

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -122,15 +123,19 @@ func TestLater(t *testing.T) {
 
 // TestBootDevices: what a VM boots from now keeps its disk while it runs.
 func TestBootDevices(t *testing.T) {
-	for name, c := range map[string]struct{ boot, bootdisk, order, status, want string }{
+	for name, c := range map[string]struct{ boot, bootdisk, order, status, want, was string }{
 		"no order in the spec": {boot: "order=scsi0;net0", status: "stopped", want: "scsi0 net0"},
 		"the first disk":       {bootdisk: "scsi0", status: "running", want: "scsi0"},
 		"running":              {boot: "order=scsi0", order: "scsi1", status: "running", want: "scsi1 scsi0"},
 		"stopped":              {boot: "order=scsi0", order: "scsi1", status: "stopped", want: "scsi1"},
+		"waits for a restart":  {boot: "order=scsi1", was: "order=scsi0", status: "running", want: "scsi1 scsi0"},
 		"none":                 {boot: "cdn", status: "running"},
 	} {
 		g := newGuest(100, "web1")
 		g.Status, g.Config.Raw = c.status, map[string]string{"boot": c.boot, "bootdisk": c.bootdisk}
+		if c.was != "" {
+			g.Config.Pending = []cluster.Pending{{Key: "boot", Value: c.was, New: c.boot}}
+		}
 		v := vmWithDisks("")
 		if c.order != "" {
 			list := &schema.Node{Shape: schema.ShapeList, Items: []*schema.Node{schema.Scalar(schema.Pos{}, schema.ShapeString, c.order)}}

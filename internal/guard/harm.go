@@ -33,9 +33,9 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 		HA:      inHA(g),
 	}
 	if g.Config != nil {
-		vm.Hotplug = g.Config.Raw["hotplug"]
-		vm.Plugs = vm.Hotplug
-		vm.NoUSB = !slices.Contains(plugsUSB, g.Config.Raw["ostype"])
+		vm.Runs = g.Config.Now()
+		vm.Hotplug, vm.Plugs = vm.Runs["hotplug"], g.Config.Raw["hotplug"]
+		vm.NoUSB = !slices.Contains(plugsUSB, vm.Runs["ostype"])
 		for _, at := range []string{"efidisk0", "tpmstate0"} {
 			if g.Config.Raw[at] != "" {
 				vm.Firmware = append(vm.Firmware, at)
@@ -202,6 +202,8 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 			if u.Harm == effect.Stops || !effect.OnlySettles(updates, unread) {
 				permit("or permit to stop it")
 			}
+			f.Next("or shut it down before the apply", shutdown(g))
+		case effect.TooManyCPUs:
 			f.Next("or shut it down before the apply", shutdown(g))
 		case effect.Repeats:
 			removeRepeated(f, g, u)
