@@ -118,7 +118,7 @@ func (r *run) answer(question, want string) (bool, error) {
 
 // nothing ends an apply that has nothing to do.
 func (r *run) nothing(s *check.Session, found []finding.Finding) error {
-	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + madeOtherwise(found) + "\n"
+	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + madeOtherwise(found) + waiting(found, r.p.SelectedNames()) + "\n"
 	if r.DryRun {
 		for _, note := range r.checkpointNote(s) {
 			said += "note: " + note + "\n"
@@ -182,11 +182,30 @@ func madeOtherwise(found []finding.Finding) string {
 	if len(out) == 0 {
 		return ""
 	}
+	return ", except that " + fewOf(out) + ": " + what + "; `stackgen preflight` says more"
+}
+
+// fewOf names some of many.
+func fewOf(names []string) string {
 	const few = 5
-	if n := len(out); n > few {
-		out = append(out[:few], fmt.Sprintf("and %d more", n-few))
+	if n := len(names); n > few {
+		names = append(names[:few:few], fmt.Sprintf("and %d more", n-few))
 	}
-	return ", except that " + strings.Join(out, ", ") + ": " + what + "; `stackgen preflight` says more"
+	return strings.Join(names, ", ")
+}
+
+// waiting says which guests of stacks have what their specs say only after a restart.
+func waiting(found []finding.Finding, stacks []string) string {
+	var out []string
+	for i := range found {
+		if f := &found[i]; len(f.Pending) > 0 && slices.Contains(stacks, f.Stack) {
+			out = append(out, f.String())
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return "; changes of " + fewOf(out) + " wait for a restart: `stackgen restart --pending " + strings.Join(stacks, " ") + "`"
 }
 
 func asSpecified(stacks []string) string {
@@ -307,7 +326,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 // empty otherwise.
 func (r *run) ending(s *check.Session, st *stack, found []finding.Finding, p *plans) string {
 	if p.empty() && !anyStops(found) {
-		return p.asSpecified() + "\n"
+		return p.asSpecified() + waiting(found, []string{st.name}) + "\n"
 	}
 	if others := r.othersRecords(s, found, p); len(others) > 0 {
 		return r.sayOthers(st, others)

@@ -179,6 +179,7 @@ func (c *dnsCluster) powersContainers(ns, proxy int) {
 		g.Config["nameserver"], g.Pending = "10.0.0.9", map[string]string{"nameserver": "10.0.0.1"}
 	})
 	c.deployed(0, "preflight", "stackgen restart --pending live/ns")
+	c.deployed(0, "apply --yes", "nothing to do: live is as its spec says; changes of live/ns wait for a restart: `stackgen restart --pending live`")
 	c.deployed(0, "restart --pending --yes", "1 container: 1 rebooted")
 	c.deployed(0, "checkpoint baseline live/proxy", "1 container: 1 given a checkpoint")
 	c.change(proxy, func(g *pvesim.Guest) { g.Config["memory"] = "2048" })
