@@ -259,7 +259,7 @@ func (p *plug) setMemory(n int) outcome {
 	case !p.features["memory"]:
 		return waits
 	case n < 1024:
-		return p.fail("memory", "memory can't be lower than 1024 MB at /usr/share/perl5/PVE/QemuServer/Memory.pm line 184.")
+		return p.fail("memory", "memory can't be lower than 1024 MB at /usr/share/perl5/PVE/QemuServer/Memory.pm line 219.")
 	case n < was && !p.g.hasOS():
 		p.took += moduleWait
 		return p.fail("memory", "400 Parameter verification failed.\ndimm: error unplug memory module")
