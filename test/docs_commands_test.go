@@ -19,8 +19,8 @@ import (
 	"stackgen/test/page"
 )
 
-// listed is a line of the list of commands that --help prints.
-var listed = regexp.MustCompile(`(?m)^   ([a-z-]+) +(\S.*)$`)
+// listed is a line of the list of commands that --help prints, with the other names of the command.
+var listed = regexp.MustCompile(`(?m)^   ([a-z-]+)(?:, [a-z-]+)* +(\S.*)$`)
 
 // TestDocsCommands compares docs/commands.md with what --help prints, and requires every
 // command in README.md. UPDATE=1 writes the page.
