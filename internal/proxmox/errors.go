@@ -1,6 +1,8 @@
 package proxmox
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -56,6 +58,8 @@ func (c *client) explain(request string, err error) error {
 		err = asURL.Err
 	}
 	var dial *net.OpError
+	var noTLS tls.RecordHeaderError
+	var otherName x509.HostnameError
 	host := strings.TrimPrefix(c.config.Endpoint, "https://")
 	switch {
 	case errors.As(err, &s) && s.Code == http.StatusUnauthorized:
@@ -65,11 +69,16 @@ func (c *client) explain(request string, err error) error {
 		return &clusterError{fmt.Sprintf("%s responds with a redirect: it is not a Proxmox VE API", host), err}
 	case errors.As(err, &s):
 		return &clusterError{c.redact(fmt.Sprintf("%s: %s", request, s)), err}
+	case errors.As(err, &noTLS), errors.Is(err, http.ErrSchemeMismatch):
+		return &clusterError{fmt.Sprintf("%s does not respond with TLS: check the port of the endpoint, which is 8006 on a node", host), err}
+	case errors.As(err, &otherName): // its authority would not help
+		return &clusterError{c.redact(fmt.Sprintf("the certificate of %s is for other names: %v. "+
+			"Write one of these names or addresses into the endpoint", host, otherName)), err}
 	case isTLSError(err):
 		return &clusterError{c.redact(fmt.Sprintf("%s has no trusted certificate: %v. "+
 			"Set proxmox.ca_file in the spec to its certificate authority (/etc/pve/pve-root-ca.pem on any node)", host, err)), err}
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return &clusterError{c.redact(fmt.Sprintf("%s cannot be reached: %v", host, dial)), err}
+		return &clusterError{c.redact(fmt.Sprintf("%s cannot be reached: %v; check the network, such as a VPN, and the endpoint", host, dial)), err}
 	}
 	return &clusterError{c.redact(fmt.Sprintf("%s: %v", request, err)), err}
 }

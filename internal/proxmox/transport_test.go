@@ -2,9 +2,13 @@ package proxmox
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +47,33 @@ func (f *failing) send(ctx context.Context, t *testing.T, method, path string) (
 		t.Fatalf("%s %s: status %s, want an error", method, path, res.Status)
 	}
 	return w.count.Load(), err
+}
+
+// TestNoAnswer: what keeps a request from being answered says what to check.
+func TestNoAnswer(t *testing.T) {
+	c := &client{config: Config{Endpoint: "https://pve.example:8006"}}
+	cert := &x509.Certificate{DNSNames: []string{"localhost", "pve1"}, Raw: []byte("any")}
+	for _, x := range []struct {
+		err  error
+		want string
+	}{
+		{&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("i/o timeout")},
+			"pve.example:8006 cannot be reached: dial tcp: i/o timeout; check the network, such as a VPN, and the endpoint"},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
+			"pve.example:8006 has no trusted certificate: tls: failed to verify certificate: x509: certificate signed by unknown authority. " +
+				"Set proxmox.ca_file in the spec to its certificate authority (/etc/pve/pve-root-ca.pem on any node)"},
+		{&tls.CertificateVerificationError{Err: x509.HostnameError{Certificate: cert, Host: "pve.example"}},
+			"the certificate of pve.example:8006 is for other names: x509: certificate is valid for localhost, pve1, not pve.example. " +
+				"Write one of these names or addresses into the endpoint"},
+		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"},
+			"pve.example:8006 does not respond with TLS: check the port of the endpoint, which is 8006 on a node"},
+		{http.ErrSchemeMismatch,
+			"pve.example:8006 does not respond with TLS: check the port of the endpoint, which is 8006 on a node"},
+	} {
+		if got := c.explain("GET /version", &url.Error{Op: "Get", URL: "https://pve.example:8006", Err: x.err}).Error(); got != x.want {
+			t.Errorf("got\n%s\nwant\n%s", got, x.want)
+		}
+	}
 }
 
 func TestWritesAreNotSent(t *testing.T) {
