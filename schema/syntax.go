@@ -97,6 +97,7 @@ type repair struct {
 	message string
 	line    func(line, above string) (repaired string, col int, fix string)
 	all     bool // who makes the mistake makes it in every line
+	below   bool // the lines below it that are indented as much, or more, have the mistake, too
 }
 
 // spaces replaces TABs at the beginning of a line. How wide they look depends on the editor.
@@ -105,7 +106,7 @@ func spaces(width int) repair {
 		at := indentTab.FindString(line)
 		repaired := strings.ReplaceAll(at, "\t", strings.Repeat(" ", width)) + line[len(at):]
 		return repaired, strings.Index(line, "\t") + 1, "replace the TAB with spaces"
-	}, true}
+	}, true, false}
 }
 
 var (
@@ -113,7 +114,7 @@ var (
 	noSpace   = regexp.MustCompile(`^(\s*(?:- )?)([A-Za-z_][\w-]*):([^\s:/].*)$`)
 	unquoted  = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z_][\w-]*: +)([^\s"'#{\[|>&*!].*?)(\s+#.*)?\r?$`)
 	inBraces  = regexp.MustCompile(`[\w./:-]*(?:\{(?:` + arithmetic + `|name|key|stack|env)\}[\w./:-]*)+`)
-	hasValue  = regexp.MustCompile(`^(\s*(?:- )?)[A-Za-z_][\w-]*: +[^\s#|>&*!]`)
+	hasValue  = regexp.MustCompile(`^(\s*(?:- )?)([A-Za-z_][\w-]*): +([^\s#|>&*!])`)
 	indentTab = regexp.MustCompile(`^[ ]*\t[ \t]*`)
 )
 
@@ -129,8 +130,11 @@ var repairs = []repair{
 		if m[1] == "" {
 			fix = "do not indent it"
 		}
+		if m[3] == "{" && indentOf(line) > len(m[1])+1 {
+			fix = fmt.Sprintf("if it belongs to %s, write it into the { } of %[1]s; otherwise %s", m[2], fix)
+		}
 		return strings.Repeat(" ", len(m[1])) + strings.TrimLeft(line, " "), indentOf(line) + 1, fix
-	}, false},
+	}, false, true},
 	{"a colon is missing after the key", func(line, _ string) (string, int, string) {
 		m := noColon.FindStringSubmatch(line)
 		if m == nil {
@@ -138,14 +142,14 @@ var repairs = []repair{
 		}
 		text := m[2] + ":" + m[3]
 		return m[1] + text + m[4], len(m[1]) + 1, "write " + text
-	}, false},
+	}, false, false},
 	{"a space is missing after the colon", func(line, _ string) (string, int, string) {
 		m := noSpace.FindStringSubmatch(line)
 		if m == nil {
 			return line, 0, ""
 		}
 		return m[1] + m[2] + ": " + m[3], len(m[1]) + len(m[2]) + 1, "write " + m[2] + ": " + strings.TrimRight(m[3], "\r")
-	}, false},
+	}, false, false},
 	{"text with {n} or another placeholder needs quotes here", func(line, _ string) (string, int, string) {
 		at := inBraces.FindStringIndex(line)
 		if at == nil || strings.ContainsAny(line[:at[0]], `"'#`) {
@@ -153,14 +157,14 @@ var repairs = []repair{
 		}
 		quoted := inBraces.ReplaceAllStringFunc(line, strconv.Quote)
 		return quoted, at[0] + 1, "write " + strconv.Quote(line[at[0]:at[1]])
-	}, false},
+	}, false, false},
 	{"the value needs quotes", func(line, _ string) (string, int, string) {
 		m := unquoted.FindStringSubmatch(line)
 		if m == nil || strings.ContainsAny(m[2], `"\`) {
 			return line, 0, ""
 		}
 		return m[1] + strconv.Quote(m[2]) + m[3], len(m[1]) + 1, "write " + strconv.Quote(m[2])
-	}, false},
+	}, false, false},
 }
 
 // repair looks for the mistake around the line that the parser names: a scalar that goes on in
@@ -213,6 +217,11 @@ func (r repair) readsFurther(lines []string, n int) bool {
 	for i := range src {
 		if r.all || i == n-1 {
 			src[i], _, _ = r.at(lines, i+1)
+		}
+	}
+	if was := indentOf(lines[n-1]); r.below {
+		for i := n; i < len(src) && (strings.TrimSpace(src[i]) == "" || indentOf(src[i]) >= was); i++ {
+			src[i] = src[i][min(len(src[i]), was-indentOf(src[n-1])):]
 		}
 	}
 	_, err := decode([]byte(strings.Join(src, "\n")))
