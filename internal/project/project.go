@@ -147,6 +147,10 @@ func (p *Project) NoSpecs() error {
 			unread += fmt.Sprintf("; %s is not read: %s", problem.File, problem.Fix)
 		}
 	}
+	if unread == "" && p.New() {
+		return fmt.Errorf("there is no spec in %s, and no project here: change to the folder of yours, or start one with `stackgen init`",
+			filepath.Join(p.Root, "specs"))
+	}
 	return fmt.Errorf("there is no spec in %s%s; `stackgen init` writes one", filepath.Join(p.Root, "specs"), unread)
 }
 
