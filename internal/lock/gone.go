@@ -150,9 +150,19 @@ func (d *decider) stackUnseen(name string) finding.Finding {
 		Reason: finding.Why("stack-unseen"),
 		Steps: []finding.Step{
 			finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
-			d.settingsStep("otherwise", "render and apply", names("retired", d.project.Retired, name),
-				"stackgen render", ApplyStack(name), "stackgen resolve"),
+			d.settingsStep("otherwise", "render and apply", "retired", len(d.project.Retired), names("retired", d.project.Retired, name),
+				"stackgen render", d.appliesGone(name)),
 		}}
+}
+
+// appliesGone is the line that applies a stack without a spec. A word that is also the key of a guest names no stack.
+func (d *decider) appliesGone(name string) string {
+	for _, s := range d.project.Stacks {
+		if slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == name }) {
+			return "stackgen apply"
+		}
+	}
+	return "stackgen apply " + name
 }
 
 // stackGone refuses to drop a stack whose spec is gone.
@@ -169,24 +179,26 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	if !slices.ContainsFunc(d.project.Stacks, func(s *schema.Stack) bool { return d.options.Specs[s.Name] == l.Spec }) {
 		f.Next("or restore the spec", "git checkout -- "+shell.Word(l.Spec))
 	}
-	f.Add(d.settingsStep("or destroy its guests and records", "render and apply", names("retired", d.project.Retired, name),
-		"stackgen render", ApplyStack(name)))
-	f.Add(d.settingsStep("or stop managing its guests and records", "render", names("forgotten", d.project.Forgotten, name),
+	f.Add(d.settingsStep("or destroy its guests and records", "render and apply", "retired", len(d.project.Retired), names("retired", d.project.Retired, name),
+		"stackgen render", d.appliesGone(name)))
+	f.Add(d.settingsStep("or stop managing its guests and records", "render", "forgotten", len(d.project.Forgotten), names("forgotten", d.project.Forgotten, name),
 		"stackgen render"))
 	return f
 }
 
-// settingsStep is a step that adds an entry to the settings of the project, which may
-// have none yet.
-func (d *decider) settingsStep(what, then string, entry finding.Line, commands ...string) finding.Step {
-	write := "add to " + schema.SettingsFile
-	var lines []finding.Line
-	if !d.project.Settings {
+// settingsStep is a step that adds an entry of a list to the settings of the project, which may have none yet. The line has
+// all entries of the list, of which the settings have some already.
+func (d *decider) settingsStep(what, then, list string, has int, line finding.Line, commands ...string) finding.Step {
+	write, lines := "add to "+schema.SettingsFile, []finding.Line(nil)
+	switch {
+	case !d.project.Settings:
 		write, lines = "create "+schema.SettingsFile, finding.Lines("apiVersion: "+schema.APIVersion, "kind: "+schema.KindProject)
+	case has > 0:
+		write = "replace `" + list + "` in " + schema.SettingsFile
 	}
 	return finding.Step{
 		What:  what + ": " + write + ", then " + then,
-		Lines: slices.Concat(lines, []finding.Line{entry}, finding.Lines(commands...)),
+		Lines: slices.Concat(lines, []finding.Line{line}, finding.Lines(commands...)),
 	}
 }
 

@@ -100,6 +100,29 @@ func Entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
 	return finding.Entries(list, all...)
 }
 
+// into is where a line with such a list goes: a spec has one of it.
+func (d *stackDecider) into(list string, has int) string {
+	if has > 0 {
+		return "replace `" + list + "` in " + d.lock.Spec
+	}
+	return "add to " + d.lock.Spec
+}
+
+// newKey is the key that the only guest without one has probably got: the only one that is new in the spec. It is a
+// placeholder if that is not clear.
+func (d *stackDecider) newKey(removed Ordered[VM]) string {
+	var added []*schema.VM
+	for _, v := range d.stack.VMs {
+		if d.old[v.Key] == nil {
+			added = append(added, v)
+		}
+	}
+	if len(removed) != 1 || len(added) != 1 || added[0].Kind != removed[0].Value.Kind || added[0].VMID != 0 && added[0].VMID != removed[0].Value.VMID {
+		return "NEW-KEY"
+	}
+	return added[0].Key
+}
+
 // refuseRemoval refuses to drop VMs that the spec no longer has. The lines of one
 // refusal name one VM; a report makes one line of them with all VMs.
 func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
@@ -110,9 +133,9 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 		if e.Value.Unit != "" {
 			order = ", records first"
 		}
-		retire := finding.DoAll("to destroy"+order+": add to "+spec+", then render and apply",
+		retire := finding.DoAll("to destroy"+order+": "+d.into("retired", len(d.stack.Retired))+", then render and apply",
 			Entries("retired", d.stack.Retired, e.Key), "stackgen render", d.applies())
-		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render",
+		forget := finding.DoAll("or, to leave in the cluster without stackgen: "+d.into("forgotten", len(d.stack.Forgotten))+", then render",
 			Entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
 		reason, steps := finding.Why("removed-from-spec", spec), []finding.Step{retire, forget}
@@ -124,8 +147,9 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			steps[0].What = "or " + steps[0].What
 			reason, steps = finding.Why("member-with-other-key"), append(d.keepRekeyed(rekeyed), steps...)
 		case member.Name == "":
-			renamed := d.renaming(schema.Rename{From: e.Key, To: "NEW-KEY"})
-			steps = append(steps, finding.DoAll("or, to keep under another key: add to "+spec+", then render", renamed, "stackgen render"))
+			renamed := d.renaming(schema.Rename{From: e.Key, To: d.newKey(removed)})
+			steps = append(steps, finding.DoAll("or, to keep under another key: "+d.into("renamed", len(d.stack.Renamed))+", then render",
+				renamed, "stackgen render"))
 		default:
 			reason, steps = d.memberLeft(member, corrected, reason, steps)
 		}
@@ -142,8 +166,8 @@ func (d *stackDecider) refuseUnseen(of finding.Type, key string, why finding.Cod
 	spec := d.lock.Spec
 	return d.refuse(finding.Removed, of, key, finding.Why(why, spec),
 		finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
-		finding.DoAll("otherwise add to "+spec+" again, then render and apply", Entries("retired", d.stack.Retired, key),
-			"stackgen render", d.applies(), "stackgen resolve"))
+		finding.DoAll("otherwise "+d.into("retired", len(d.stack.Retired))+", then render and apply", Entries("retired", d.stack.Retired, key),
+			"stackgen render", d.applies()))
 }
 
 // stateRemove is the line that removes VMs from the state. An address that the state does

@@ -136,8 +136,8 @@ func (d *stackDecider) formerKeysFree() {
 		d.refuse(finding.OtherVM, finding.VM, v.Key,
 			finding.Why("key-was-anothers"),
 			finding.Do("remove this "+v.Kind.Name()+" from "+d.lock.Spec+", apply the move of the other "+e.Value.Kind.Name()+
-				" and record it, then add this one again",
-				"stackgen render", d.applies(), "stackgen resolve"),
+				", then add this one again",
+				"stackgen render", d.applies()),
 			finding.Do("or give this "+v.Kind.Name()+" another key")).
 			Because("%s is %s %d, which had the key %s; the move from %s is not recorded as applied",
 				e.Key, e.Value.Kind.Name(), e.Value.VMID, v.Key, e.Value.Resource(e.Value.Former[at]))

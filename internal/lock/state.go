@@ -191,13 +191,9 @@ func ApplyStack(stack string) string {
 	return "(cd stacks/" + stack + " && terragrunt stack run apply)"
 }
 
-// applies is the line that applies the stack of a decider. Of a Template, stackgen downloads the images in a run of their own.
-func (d *stackDecider) applies() string {
-	if d.stack.IsTemplate() {
-		return "stackgen apply " + d.stack.Name
-	}
-	return ApplyStack(d.stack.Name)
-}
+// applies is the line that applies the stack of a decider. stackgen shows what would be done before it asks, and records
+// what it has seen; Terragrunt asks without that.
+func (d *stackDecider) applies() string { return "stackgen apply " + shell.Path(d.lock.Spec) }
 
 // StateRemove is the line that removes an address from a unit's state.
 func StateRemove(stack, unit, address string) finding.Line {

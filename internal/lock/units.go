@@ -154,16 +154,17 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 // unitGone refuses to drop a unit that the spec no longer asks for.
 func (d *stackDecider) unitGone(unit string) {
 	spec := d.lock.Spec
-	what := "destroy its resources: add to " + spec + ", then render and apply"
+	into := "destroy its resources: " + d.into("retired", len(d.stack.Retired))
+	what := into + ", then render and apply"
 	lines := []string{"stackgen render", d.applies()}
 	if d.leavesGuests() { // the same for all units, whose lines a report joins
-		what = "destroy its resources: add to " + spec + ", then render and run preflight, which prints how to take the guests out of the pool"
+		what = into + ", then render and run preflight, which prints how to take the guests out of the pool"
 		lines = lines[:1]
 	}
 	d.refuse(finding.Removed, finding.Unit, unit,
 		finding.Why("unit-unwanted", spec),
 		finding.DoAll(what, Entries("retired", d.stack.Retired, unit), lines...),
-		finding.DoAll("or stop managing its resources: add to "+spec+", then render",
+		finding.DoAll("or stop managing its resources: "+d.into("forgotten", len(d.stack.Forgotten))+", then render",
 			Entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),
 		finding.Do("or restore what asked for it in "+spec))
 }
