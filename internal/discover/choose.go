@@ -249,6 +249,6 @@ func locked(g *cluster.Guest) Reason {
 	return Reason{
 		Config: "lock=" + cmp.Or(g.Lock, "none"),
 		Why: "it is locked, so its configuration may be about to change: " +
-			"once that has ended, `stackgen adopt --match` writes its hardware",
+			"once that has ended, `stackgen adopt --match KEY` writes its hardware",
 	}
 }
