@@ -88,6 +88,9 @@ ok managed 1:`
 // TestGroupStep: a block of lines names only findings whose lines are all in it.
 func TestGroupStep(t *testing.T) {
 	remove := func(keys ...string) Line { return Line{Text: "state rm {}", Items: keys, Sep: " "} }
+	forget := func(key string) Line {
+		return Line{Text: "forgotten: [{}]", Items: []string{key}, Sep: ", ", Once: true}
+	}
 	for name, c := range map[string]struct {
 		steps [][]Line // of each finding
 		want  []string // blocks
@@ -106,6 +109,12 @@ func TestGroupStep(t *testing.T) {
 			[]string{"state rm a c; render", "state rm b"}},
 		"some lines once": {[][]Line{DoOnce("", "role 1", "role N", "acl N").Lines, DoOnce("", "role 2", "role N", "acl N").Lines, DoOnce("", "role 1").Lines},
 			[]string{"role 1; role N; acl N", "role 2"}},
+		"a list once": {[][]Line{
+			{forget("a"), {Text: "render", Once: true}, remove("a")},
+			{forget("b"), {Text: "render", Once: true}, {Text: "container rm {}", Items: []string{"b"}, Sep: " "}},
+			{forget("c"), {Text: "render", Once: true}, remove("c")},
+			{forget("d")},
+		}, []string{"forgotten: [a, b, c, d]; render; state rm a c", "container rm b"}},
 		"phases": {[][]Line{DoPhases("", []string{"edit 1", "resolve", "render", "apply"}, []string{"restart 1", "remove 1", "render"}).Lines, DoPhases("", []string{"edit 2", "render", "apply"}, []string{"restart 2", "remove 2", "render"}).Lines},
 			[]string{"edit 1; resolve; edit 2; render; apply; restart 1; remove 1; restart 2; remove 2; render"}},
 		"some lines the same": {[][]Line{Lines("edit 1", "render"), Lines("edit 2", "render")}, []string{"edit 1; render", "edit 2; render"}},

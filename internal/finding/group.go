@@ -84,21 +84,22 @@ func (s *GroupStep) join(lines []Line) {
 	at, ok := s.at[key]
 	if !ok {
 		at = len(s.Blocks)
-		block := slices.Clone(lines)
-		for i := range block {
-			block[i].Items = nil
+		s.at[key] = at
+		if block := s.lacking(lines); len(block) > 0 {
+			s.Blocks = append(s.Blocks, block)
 		}
-		block = s.lacking(block)
-		if len(block) == 0 {
-			return
-		}
-		s.at[key], s.Blocks = at, append(s.Blocks, block)
 	}
-	for i, l := range lines {
+	next := 0 // of the lines of the block
+	for _, l := range lines {
+		line := s.once(l, at)
+		if line == nil {
+			line = &s.Blocks[at][next]
+			next++
+		}
 		for _, item := range l.Items {
-			if id := fmt.Sprint(at, " ", i, " ", item); !s.has[id] {
+			if id := fmt.Sprintf("%p %s", line, item); !s.has[id] {
 				s.has[id] = true
-				s.Blocks[at][i].Items = append(s.Blocks[at][i].Items, item)
+				line.Items = append(line.Items, item)
 			}
 		}
 	}
@@ -123,12 +124,29 @@ func (s *GroupStep) joinPhases(lines []Line) {
 	s.Blocks = [][]Line{slices.Concat(s.phases...)}
 }
 
-// lacking are the lines of a new block without those to run once that an earlier block
-// has.
-func (s *GroupStep) lacking(block []Line) []Line {
-	return slices.DeleteFunc(block, func(l Line) bool {
-		return l.Once && slices.ContainsFunc(s.Blocks, func(earlier []Line) bool { return slices.Contains(texts(earlier), l.Text) })
-	})
+// lacking are the lines of a new block without their items, and without those to run once that an earlier block has.
+func (s *GroupStep) lacking(lines []Line) []Line {
+	var out []Line
+	for _, l := range lines {
+		if s.once(l, len(s.Blocks)) == nil {
+			l.Items = nil
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// once is the line to run once that is the same in the blocks before one, or nil.
+func (s *GroupStep) once(l Line, before int) *Line {
+	if !l.Once {
+		return nil
+	}
+	for _, block := range s.Blocks[:before] {
+		if i := slices.Index(texts(block), l.Text); i >= 0 {
+			return &block[i]
+		}
+	}
+	return nil
 }
 
 func texts(lines []Line) []string {

@@ -42,7 +42,7 @@ type Line struct {
 	Text  string
 	Items []string
 	Sep   string
-	Once  bool // without items; it does for all findings that have it, in any order with their other lines
+	Once  bool // it does for all findings that have it, in any order with their other lines; with items, one line has those of all
 	Ends  bool // without items; the lines before it are for all findings first
 }
 

@@ -137,6 +137,7 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			Entries("retired", d.stack.Retired, e.Key), "stackgen render", d.applies())
 		forget := finding.DoAll("or, to leave in the cluster without stackgen: "+d.into("forgotten", len(d.stack.Forgotten))+", then render",
 			Entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
+		forget.Lines[0].Once, forget.Lines[1].Once = true, true // VMs and containers are in states of their own, and the spec has one such line
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
 		reason, steps := finding.Why("removed-from-spec", spec), []finding.Step{retire, forget}
 		member := e.Value.member()
