@@ -181,12 +181,12 @@ type otherWord struct {
 }
 
 var otherWords = []otherWord{
-	{"internal/", []string{"Raw[]", "raw[]", "Option()", "Default()", "Option{}.Name", "==bus", "==TrimRight"}, "entries of a configuration in Proxmox VE, and their options"},
+	{"internal/", []string{"Raw[]", "raw[]", "Runs[]", "Option()", "Default()", "Option{}.Name", "==bus", "==TrimRight"}, "entries of a configuration in Proxmox VE, and their options"},
 	{"internal/hardware/", []string{"Setting{}.Key", "sends()", "decimals()"}, "entries and options"},
 	{"internal/hardware/entry.go", []string{"{}.Name"}, "options"},
 	{"internal/hardware/unreadable.go", []string{"With()"}, "options"},
 	{"internal/guard/disks.go", []string{"Has()"}, "options"},
-	{"internal/guard/rule_migrate.go", []string{"Has()", "==name", "=="}, "entries and options"},
+	{"internal/guard/rule_migrate.go", []string{"==name"}, "entries"},
 	{"internal/effect/disks.go", []string{"Has()"}, "options"},
 	{"internal/starter/choose.go", []string{"Has()"}, "options"},
 	{"internal/hardware/side_effect.go", []string{"{}.Key"}, "entries"},
@@ -195,6 +195,8 @@ var otherWords = []otherWord{
 	{"internal/cluster/defaults.go", []string{"var addable"}, "entries"},
 	{"internal/feasible/update.go", []string{"TrimPrefix()"}, "entries"},
 	{"internal/feasible/", []string{"SetStorage()"}, "options of a storage"},
+	{"internal/feasible/mapping.go", []string{"var mappingNouns"}, "kinds of resource mappings"},
+	{"internal/effect/hotplug.go", []string{"count()"}, "entries"},
 	{"internal/hardware/dropped.go", []string{"var attributesOfContainers"}, "options of entries"},
 	{"internal/deploy/rebuild_keep.go", []string{"Find()"}, "an action"},
 	{"internal/guard/rule_busy.go", []string{"Contains()"}, "locks of a VM"},

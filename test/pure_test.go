@@ -46,7 +46,7 @@ var may = map[string][]string{
 	"internal/files":     {},
 	"internal/pvesim":    {"internal/sshkey"},
 	"internal/proxmox":   {"guest", "internal/cluster", "internal/power", "internal/secret", "internal/shell", "internal/files", "internal/pve"},
-	"internal/operate":   {"guest", "internal/cluster", "internal/hardware", "internal/lock", "internal/power", "internal/project", "internal/proxmox", "internal/pve", "internal/selection", "internal/shell", "internal/check"},
+	"internal/operate":   {"guest", "internal/cluster", "internal/feasible", "internal/hardware", "internal/lock", "internal/power", "internal/project", "internal/proxmox", "internal/pve", "internal/selection", "internal/shell", "internal/check"},
 	"internal/dns":       {"internal/cluster", "internal/secret"},
 	"internal/engine":    {},
 	"internal/edit":      {"guest"},

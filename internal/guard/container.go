@@ -40,7 +40,8 @@ func (s *subject) movedContainer() {
 		})
 	}
 	restart := "--restart 1" // one that is off stays off, and soon after a migration the lists do not know whether it runs
-	s.Next("or migrate it back, which restarts it if it runs", pve.Pvesh("create", s.guest.Path("migrate"), "--target "+shell.Word(s.states[0].Node), restart))
+	s.Next("or migrate it back, which restarts it if it runs",
+		pve.Pvesh("create", s.guest.Path("migrate"), "--target "+shell.Word(s.states[0].Node), restart))
 }
 
 // clonedOnly reports whether the container is a clone that an apply made and did not give its MAC addresses.

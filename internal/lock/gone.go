@@ -150,7 +150,8 @@ func (d *decider) stackUnseen(name string) finding.Finding {
 		Reason: finding.Why("stack-unseen"),
 		Steps: []finding.Step{
 			finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
-			d.settingsStep("otherwise", "render and apply", "retired", len(d.project.Retired), names("retired", d.project.Retired, name),
+			d.settingsStep("otherwise", "render and apply", "retired", len(d.project.Retired),
+				names("retired", d.project.Retired, name),
 				"stackgen render", d.appliesGone(name)),
 		}}
 }
@@ -179,10 +180,10 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	if !slices.ContainsFunc(d.project.Stacks, func(s *schema.Stack) bool { return d.options.Specs[s.Name] == l.Spec }) {
 		f.Next("or restore the spec", "git checkout -- "+shell.Word(l.Spec))
 	}
-	f.Add(d.settingsStep("or destroy its guests and records", "render and apply", "retired", len(d.project.Retired), names("retired", d.project.Retired, name),
-		"stackgen render", d.appliesGone(name)))
-	f.Add(d.settingsStep("or stop managing its guests and records", "render", "forgotten", len(d.project.Forgotten), names("forgotten", d.project.Forgotten, name),
-		"stackgen render"))
+	f.Add(d.settingsStep("or destroy its guests and records", "render and apply", "retired", len(d.project.Retired),
+		names("retired", d.project.Retired, name), "stackgen render", d.appliesGone(name)))
+	f.Add(d.settingsStep("or stop managing its guests and records", "render", "forgotten", len(d.project.Forgotten),
+		names("forgotten", d.project.Forgotten, name), "stackgen render"))
 	return f
 }
 

@@ -117,7 +117,8 @@ func (d *stackDecider) newKey(removed Ordered[VM]) string {
 			added = append(added, v)
 		}
 	}
-	if len(removed) != 1 || len(added) != 1 || added[0].Kind != removed[0].Value.Kind || added[0].VMID != 0 && added[0].VMID != removed[0].Value.VMID {
+	if len(removed) != 1 || len(added) != 1 || added[0].Kind != removed[0].Value.Kind ||
+		added[0].VMID != 0 && added[0].VMID != removed[0].Value.VMID {
 		return "NEW-KEY"
 	}
 	return added[0].Key

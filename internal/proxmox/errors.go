@@ -78,7 +78,8 @@ func (c *client) explain(request string, err error) error {
 		return &clusterError{c.redact(fmt.Sprintf("%s has no trusted certificate: %v. "+
 			"Set proxmox.ca_file in the spec to its certificate authority (/etc/pve/pve-root-ca.pem on any node)", host, err)), err}
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return &clusterError{c.redact(fmt.Sprintf("%s cannot be reached: %v; check the network, such as a VPN, and the endpoint", host, dial)), err}
+		return &clusterError{c.redact(fmt.Sprintf("%s cannot be reached: %v; "+
+			"check the network, such as a VPN, and the endpoint", host, dial)), err}
 	}
 	return &clusterError{c.redact(fmt.Sprintf("%s: %v", request, err)), err}
 }
