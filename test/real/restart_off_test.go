@@ -3,6 +3,8 @@
 package real
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,17 +21,22 @@ vms:
 `
 
 // TestRestartThatWouldLeaveVMOff: what a VM runs with was removed. An apply that restarts it is refused before the provider stops
-// the VM, and is made when the spec does without it.
+// the VM, and is made when the VM does without it.
 func TestRestartThatWouldLeaveVMOff(t *testing.T) {
 	t.Parallel()
+	const image = "shared:iso/debian-12-netinst.iso"
 	for name, c := range map[string]struct {
-		gone   func(*pvesim.Seed)
-		says   string
-		remove []string // from the spec
+		has, gone func(*pvesim.Seed)
+		says      string
+		edits     []string // of the spec
+		line      url.Values
 	}{
-		"mapping": {func(s *pvesim.Seed) { s.Mappings = nil }, "the cluster has no USB mapping stick", []string{", usb: [{mapping: stick}]", ""}},
-		"bridge": {func(s *pvesim.Seed) { s.Nodes[0].Bridges = []string{"vmbr1"} }, "node pve1 has no bridge or virtual network vmbr0",
-			[]string{"cores: 4", "cores: 4, networks: [{bridge: vmbr1}]"}},
+		"mapping": {gone: func(s *pvesim.Seed) { s.Mappings = nil }, says: "the cluster has no USB mapping stick", edits: []string{", usb: [{mapping: stick}]", ""}},
+		"bridge": {gone: func(s *pvesim.Seed) { s.Nodes[0].Bridges = []string{"vmbr1"} }, says: "node pve1 has no bridge or virtual network vmbr0",
+			edits: []string{"cores: 4", "cores: 4, networks: [{bridge: vmbr1}]"}},
+		"CD-ROM image": {has: func(s *pvesim.Seed) { s.Guests[len(s.Guests)-1].Config["ide0"] = image + ",media=cdrom" }, gone: func(s *pvesim.Seed) {
+			s.Volumes = slices.DeleteFunc(s.Volumes, func(v *pvesim.Volume) bool { return v.ID == image })
+		}, says: "--ide0 none,media=cdrom", line: url.Values{"ide0": {"none,media=cdrom"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,6 +44,9 @@ func TestRestartThatWouldLeaveVMOff(t *testing.T) {
 			sim := p.simulate()
 			p.render()
 			p.deployed(0, "apply --yes")
+			if c.has != nil {
+				sim.Change(c.has)
+			}
 			sim.Change(c.gone)
 			spec := strings.Replace(restartOffSpec, "cores: 2", "cores: 4", 1)
 			p.write("specs/live.yaml", spec)
@@ -46,12 +56,41 @@ func TestRestartThatWouldLeaveVMOff(t *testing.T) {
 			if after := writes(sim)[before:]; len(after) > 0 || !stateOf(sim).guests[300].running {
 				t.Errorf("the apply sent %v; the VM runs: %v", after, stateOf(sim).guests[300].running)
 			}
-			p.write("specs/live.yaml", strings.NewReplacer(c.remove...).Replace(spec))
+			if c.line != nil {
+				callAPI(t, sim, "PUT", "/nodes/pve1/qemu/300/config", c.line) // the printed line
+			}
+			p.write("specs/live.yaml", strings.NewReplacer(c.edits...).Replace(spec))
 			p.render()
 			p.deployed(0, "apply --yes", "live is as its spec says")
 			if !stateOf(sim).guests[300].running {
 				t.Error("the VM is off")
 			}
 		})
+	}
+}
+
+// TestCloudInitDriveKeepsCDROM: the provider deletes what is at the interface of a cloud-init drive that a VM gets. A CD-ROM drive
+// with an image stays: the apply is refused, and made with the interface that is printed.
+func TestCloudInitDriveKeepsCDROM(t *testing.T) {
+	t.Parallel()
+	const cdrom, spec = "shared:iso/debian-12-netinst.iso,media=cdrom", "cores: 2, cloud_init: false"
+	first := strings.Replace(restartOffSpec, "cores: 2", spec, 1)
+	p := newProject(t, map[string]string{"specs/live.yaml": first})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	sim.Change(func(s *pvesim.Seed) { s.Guests[len(s.Guests)-1].Config["ide2"] = cdrom })
+	p.write("specs/live.yaml", strings.Replace(first, spec, "cores: 2, cloud_init: {datastore: shared}", 1))
+	p.render()
+	before := len(writes(sim))
+	p.deployed(3, "apply --yes", "its cloud-init drive would replace CD-ROM drive ide2", "interface: ide3")
+	if after := writes(sim)[before:]; len(after) > 0 || !stateOf(sim).guests[300].running {
+		t.Errorf("the apply sent %v; the VM runs: %v", after, stateOf(sim).guests[300].running)
+	}
+	p.write("specs/live.yaml", strings.Replace(first, spec, "cores: 2, cloud_init: {datastore: shared, interface: ide3}", 1))
+	p.render()
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	if c := stateOf(sim).guests[300].config; c["ide2"] != cdrom || !strings.Contains(c["ide3"], "cloudinit") {
+		t.Errorf("ide2: %s; ide3: %s", c["ide2"], c["ide3"])
 	}
 }
