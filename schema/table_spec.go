@@ -57,7 +57,7 @@ var sharedFields = []Field{
 	{Key: "naming", Type: Object, Fields: namingFields, Doc: "Names of VMs without a `name`."},
 	{Key: "profiles", Type: Map, KeyIs: "profile", Elem: &Field{Type: Object, Fields: profileFields}, Doc: "Lifecycle profiles in addition to the built-in `default`, `protected` and `adopted`. A name has one meaning in a project."},
 	{Key: "vmids", Type: String, Format: "range", Doc: "Range to allocate VMIDs from. A VM gets the lowest free VMID once and keeps it."},
-	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What the hooks of the units check before an apply or destroy; a run reads the cluster once for all units. `fast`: the same as `stackgen preflight --no-plan` for the stack. `full`: also the plan of the unit. The plan of containers is always judged. `off`: nothing, and `stackgen preflight` reports it."},
+	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What the hooks of the units check before an apply or destroy; a run reads the cluster once for all units. `fast`: the same as `stackgen preflight --no-plan` for the stack. `full`: also the plan of the unit. The plans of containers and templates are always judged. `off`: nothing, and `stackgen preflight` reports it."},
 	{Key: "apply", Type: Object, Fields: applyFields, Doc: "How OpenTofu applies and destroys the VMs of a stack."},
 	{Key: "defaults", Type: Object, Fields: defaultsFields, Doc: "Properties for all VMs. Containers inherit those that they have, too, except for `template`, `networks` and `os_type`."},
 }

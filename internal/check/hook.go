@@ -229,10 +229,11 @@ func (h *Hook) judgeConfined(ctx context.Context, r *Result, found []finding.Fin
 
 // judgesPlan reports whether a plan is judged: a saved one always, because the specs
 // may have changed since; of records no other, because they are judged by DNS. That of containers always: what
-// somebody has changed by hand, the provider takes back by a restart or a replacement.
+// somebody has changed by hand, the provider takes back by a restart or a replacement. That of templates, too: what
+// somebody creates while their images are downloaded, the provider takes for them.
 func (h *Hook) judgesPlan() bool {
 	return h.plans[h.Unit] != nil || h.command.SavedPlan() != "" || h.Unit.Unit == lock.UnitContainer ||
-		h.stack().Guard == "full" && !h.Unit.HasRecords()
+		h.stack().IsTemplate() && h.Unit.HasGuests() || h.stack().Guard == "full" && !h.Unit.HasRecords()
 }
 
 // recordsLeft are the records of retired VMs that the apply of the VM unit would

@@ -47,6 +47,9 @@ func (p *planJudge) creates(c *tf.ResourceChange) {
 	case p.in.Running && p.clonedFrom(c) != 0:
 		p.add(c).Is(finding.CannotCreate, finding.Why("cloned-by-apply", p.clonedFrom(c))).
 			Because("%s", c.Address).Next("clone and configure it", "stackgen apply "+shell.Path(p.lock.Spec))
+	case p.in.Running && c.Type == guest.VMResource && p.downloads[c.Key]:
+		p.add(c).Is(finding.CannotCreate, finding.Why("downloaded-by-apply")).
+			Because("%s", c.Address).Next("download the image, and make the template after that", "stackgen apply "+shell.Path(p.lock.Spec))
 	}
 }
 

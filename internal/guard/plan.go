@@ -52,6 +52,8 @@ type planJudge struct {
 	index   index                         // the profiles only
 	out     []finding.Finding
 
+	downloads map[string]bool // templates whose images the plan creates, by their keys: that takes up to two hours
+
 	borrowed map[int][]cluster.Borrowed // volumes that other guests have, by the VMID to which they belong
 }
 
@@ -60,7 +62,12 @@ func newPlanJudge(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan
 	p := &planJudge{
 		in: in, unit: unit, lock: l, entries: l.VMs.ByKey(),
 		found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}, does: map[string][]effect.Update{},
-		borrowed: in.Inventory.Borrowed(), index: index{profiles: profilesOf(in.Project)},
+		borrowed: in.Inventory.Borrowed(), index: index{profiles: profilesOf(in.Project)}, downloads: map[string]bool{},
+	}
+	for _, c := range plan.Changes {
+		if c.Type == guest.FileResource && c.Action == tf.Create {
+			p.downloads[c.Key] = true
+		}
 	}
 	for i := range slices.Backward(found) {
 		if f := &found[i]; f.Stack == unit.Stack && f.Unit == unit.Unit {

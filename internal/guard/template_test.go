@@ -300,3 +300,26 @@ func TestOneTemplateOnSharedStorage(t *testing.T) {
 		}
 	}
 }
+
+// TestDownloadByApply: a run that downloads an image does not make its template, too; the creation is announced all the
+// same, and a run that makes the template after the download does so.
+func TestDownloadByApply(t *testing.T) {
+	for name, c := range map[string]struct{ running, downloads, refused bool }{
+		"announced":          {false, true, false},
+		"by OpenTofu":        {true, true, true},
+		"after the download": {true, false, false},
+	} {
+		rule := ruleCase{from: nowhere, change: func(s *scene) { s.replica(); s.Running = c.running }}
+		s := rule.scene()
+		plan := &tf.Plan{Changes: []*tf.ResourceChange{{Action: tf.Create, After: map[string]any{"vm_id": 100.0, "node_name": "pve1"},
+			Address: schema.VMAddress("", "web1"), Type: guest.VMResource, Key: "web1", Managed: true}}}
+		if c.downloads {
+			plan.Changes = append(plan.Changes, &tf.ResourceChange{Action: tf.Create, Managed: true,
+				Address: lock.ImageAddress("web1"), Type: guest.FileResource, Key: "web1"})
+		}
+		found, _, err := JudgePlan(s.Input, Judge(s.Input), tf.VMUnit("lab"), plan)
+		if err != nil || (len(found) > 0) != c.refused || c.refused && (found[0].Kind != finding.CannotCreate || !strings.Contains(linesOf(&found[0]), "stackgen apply")) {
+			t.Errorf("%s: %v, %v", name, found, err)
+		}
+	}
+}

@@ -52,6 +52,7 @@ var sentences = map[finding.Code]string{
 	"disk-attached-ignored":        "%s was attached by hand, and its profile ignores that: an apply leaves it as it is",
 	"disk-of-template":             "%s came with the template, and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM",
 	"dns-not-known":                "what DNS has for it is not known: %s",
+	"downloaded-by-apply":          "only `stackgen apply` downloads its image in a run of its own: the provider would take any other VM that has got the VMID in between for the template",
 	"drift-creation-only":          "it was made with another value than the spec has: the property acts at creation, and an apply leaves the {guest} as it is",
 	"drift-old-template":           "it was made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is",
 	"efi-type-changes":             "the type of its EFI disk would change from %s to %s: an apply would destroy the VM and create another",

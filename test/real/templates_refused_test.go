@@ -22,7 +22,7 @@ func TestTemplateKindRefused(t *testing.T) {
 	for name, c := range map[string]func(*testing.T){
 		"wrong checksum": wrongChecksum, "a file that exists": fileExists, "a full storage": fullStorage,
 		"no content import": noImport, "missing rights": missingRights, "shared storage": sharedTemplate,
-		"VMID taken": vmidTaken,
+		"VMID taken": vmidTaken, "Terragrunt alone": templateByTerragrunt,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,6 +90,26 @@ func vmidTaken(t *testing.T) {
 	}
 	if now := stateOf(sim).guests[9100].config; !maps.Equal(now, other) {
 		t.Errorf("VM 9100 of somebody else was changed: %v", now)
+	}
+}
+
+// templateByTerragrunt is the same without stackgen apply, at each level of the guard: nothing is downloaded, so nobody has
+// time to get the VMID.
+func templateByTerragrunt(t *testing.T) {
+	for _, level := range []string{"full", "fast"} {
+		var sim *pvesim.Server
+		web, checksum := imageServerAfter(t, func() {
+			callAPI(t, sim, "POST", "/nodes/pve1/qemu", url.Values{"vmid": {"9100"}, "name": {"other"}, "scsi0": {"local-zfs:1"}})
+		})
+		p := newProject(t, map[string]string{"specs/base.yaml": templateSpec(web, checksum, "1", "[pve1]", "guard: "+level)})
+		sim = p.simulate()
+		p.render()
+		p.generate("base-1.0")
+		sim.ResetLog()
+		refusal := p.fails(unitDir("base-1.0", "proxmox-vm"), []string{"run", "--", "apply", "-auto-approve"},
+			"blocked cannot-create base-1.0/1-pve1", "only `stackgen apply` downloads its image in a run of its own")
+		noWrites(t, sim)
+		p.pastes(unitDir("base-1.0", "proxmox-vm"), refusal, "stackgen apply specs/base.yaml", " --dry-run")
 	}
 }
 
