@@ -60,8 +60,14 @@ func (s *subject) conflictState() {
 	other := s.otherState()
 	s.Is(finding.Conflict, finding.Why("vmid-in-other-state"))
 	s.Because("the state of %s has VMID %d as %s", other.stack, s.VMID, other.address)
+	if s.retired() {
+		s.keepElsewhere("to keep it there, ", ", and remove it from this state", s.stateRemove(s.Resource))
+	}
 	s.Add(finding.DoAll("remove it from the state that is wrong", lock.StateRemove(other.stack, other.unit, other.address)))
 }
+
+// inTwoStates reports whether the VM is in its state, and another VM has it in its state, too: somebody manages it there.
+func (s *subject) inTwoStates() bool { return !s.notInState() && s.inOtherState() }
 
 // vmidTaken reports whether the VMID belongs to something else. package cluster compares the
 // evidence.

@@ -52,6 +52,29 @@ func (s *subject) retiringByHand() {
 	s.retiredStack()
 }
 
+// retiringElsewhere is a VM whose own state does not have it, and that is in another one: somebody has moved or renamed it,
+// on another branch for example, or its VMID has another guest by now. No line destroys it.
+func (s *subject) retiringElsewhere() {
+	other := s.otherState()
+	s.Is(finding.Retiring, finding.Why("retired-elsewhere", other.stack)).Because("%s", Describe(s.guest))
+	s.Because("the state of %s has VMID %d as %s", other.stack, s.VMID, other.address)
+	if other.stack == s.Stack {
+		s.Next(updateCheckout, "git pull")
+	} else {
+		s.keepElsewhere("", "")
+	}
+	s.retiredStack()
+}
+
+// keepElsewhere is the step that forgets a retired VM which another stack manages. That of a stack which is retired as a
+// whole has no spec for it.
+func (s *subject) keepElsewhere(before, after string, lines ...finding.Line) {
+	if s.at.lock.Status != lock.Retired {
+		s.Add(finding.Step{What: before + "write it into `forgotten` in " + s.at.Spec + ", and not into `retired`" + after,
+			Lines: append(s.forget(), lines...)})
+	}
+}
+
 // retiredStack says that the VM is retired with its stack.
 func (s *subject) retiredStack() {
 	if s.at.lock.Status == lock.Retired {

@@ -33,6 +33,8 @@ var retiredRules = []rule{
 	{name: "unknown: the token does not see it", applies: (*subject).absentAndHidden, judge: (*subject).unknownHidden},
 	{name: "would-destroy: another VMID in state", applies: (*subject).vmidDiffers, judge: (*subject).destroyOtherVMID},
 	{name: "retiring: not in the cluster", applies: (*subject).absent, judge: (*subject).retiringAbsent},
+	{name: "conflict: in its state and in another one", applies: (*subject).inTwoStates, judge: (*subject).conflictState},
+	{name: "retiring: in the state of another VM", applies: (*subject).inOtherState, judge: (*subject).retiringElsewhere},
 	{name: "retiring: in no state", applies: (*subject).notInState, judge: (*subject).retiringByHand},
 	{name: "busy: not complete", applies: (*subject).incomplete, judge: (*subject).busyIncomplete},
 	{name: "conflict: another guest has its VMID", applies: (*subject).vmidTaken, judge: (*subject).conflictVMID},

@@ -272,6 +272,7 @@ var sentences = map[finding.Code]string{
 	"restart-fails":                "its next update would stop it, and it would not start again: %s",
 	"retired":                      "retired: the next apply destroys it",
 	"retired-by-hand":              "retired and in no state: no apply destroys it",
+	"retired-elsewhere":            "retired, and the state of stack %s has its VMID now: no apply destroys it",
 	"retired-gone":                 "retired, and not in the cluster any more",
 	"retired-records-first":        "retired: the next apply destroys its records, then the {guest}",
 	"retired-unit-unseen":          "retired, but its line in %s was removed before its destroy was seen: its state and its resources would stay without being managed",
