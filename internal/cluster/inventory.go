@@ -204,6 +204,19 @@ type Identity struct {
 	MACs []string `json:"macs,omitempty"` // net0 first, upper case
 
 	Volumes map[string]string `json:"volumes,omitempty"` // those of its entries that belong to other guests
+
+	Addresses map[string]string `json:"addresses,omitempty"` // static ones, and the network of each, such as vmbr0.20
+}
+
+// StaticAddresses are the static addresses in the configuration of a guest, as far as it was read, and the network of each.
+func (g *Guest) StaticAddresses() map[string]string {
+	switch {
+	case g.Config != nil:
+		return pve.StaticAddresses(g.Config.Raw)
+	case g.Identity != nil:
+		return g.Identity.Addresses
+	}
+	return nil
 }
 
 // Borrowed is a volume of one guest in the configuration of another one.

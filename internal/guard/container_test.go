@@ -90,6 +90,12 @@ func containerCases() []ruleCase {
 		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.unlocked("CT110") }, "pvesh get /nodes/pve1/lxc/110/config"},
 		{"conflict: another guest has its MAC", nowhere, copied, ""},
 		{"conflict: another guest has its MAC, too", both, copied, ""},
+		{"conflict: another guest has its address", nowhere, func(s *scene) {
+			s.spec.Values, _ = schema.ParseYAML("", []byte("{started: true, networks: [{bridge: vmbr0, ipv4: 10.0.0.5/24}]}"))
+			g := newGuest(300, "other")
+			g.Status, g.Config.Raw = "running", map[string]string{"net1": "name=eth1,bridge=vmbr0,hwaddr=BC:24:11:00:00:77,ip=10.0.0.5/16,type=veth"}
+			s.Inventory.Guests = append(s.Inventory.Guests, g)
+		}, "pvesh get /nodes/pve1/qemu/300/config"},
 		{"conflict: other MACs in the lock", both, func(s *scene) {
 			s.ct().MACs = []string{"BC:24:11:00:00:02"}
 			s.guest().Config.MACs = []string{ctMAC, "BC:24:11:00:00:02"}

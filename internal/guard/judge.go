@@ -96,6 +96,8 @@ type judge struct {
 	settled map[finding.Address][]string // what an import block that is left over would unset
 
 	unidentified int // guests whose MAC addresses were not read
+
+	inUse map[addressIn][]*cluster.Guest // guests of others that run, by their static addresses; nil until it is asked for
 }
 
 // add begins a finding. The pointer is valid until the next one.

@@ -7,8 +7,18 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/lock"
 	"stackgen/internal/tf"
+	"stackgen/schema"
 )
+
+// static gives web1 a static address, which guest 300 has in a network.
+func (s *scene) static(network, status string) {
+	s.spec.Values, _ = schema.ParseYAML("", []byte("{started: true, networks: [{bridge: vmbr0, vlan: 20}], cloud_init: {ipv4: 10.0.0.5/24}}"))
+	g := newGuest(300, "other")
+	g.Status, g.Config, g.Identity = status, nil, &cluster.Identity{Addresses: map[string]string{"10.0.0.5": network}}
+	s.Inventory.Guests = append(s.Inventory.Guests, g)
+}
 
 func conflictCases() []ruleCase {
 	const mac, other = "BC:24:11:00:00:01", "BC:24:11:00:00:02"
@@ -24,6 +34,20 @@ func conflictCases() []ruleCase {
 			s.State[tf.VMUnit("lab")] = tf.State{Resources: []tf.Resource{*s.state(), inState("old", 100)}}
 		}, "state rm"},
 		{"conflict: another guest has its MAC", nowhere, func(s *scene) { s.entry.MACs = []string{mac}; s.addGuest("x", mac) }, "stackgen resolve --again lab/web1"},
+		{"conflict: another guest has its address", nowhere, func(s *scene) { s.static("vmbr0.20", "running") }, "pvesh get /nodes/pve1/qemu/300/config"},
+		{"create", nowhere, func(s *scene) { s.static("vmbr0.30", "running") }, ""},
+		{"create", nowhere, func(s *scene) { s.static("vmbr0.20", "stopped") }, ""},
+		{"create", nowhere, func(s *scene) { // it is not started
+			s.static("vmbr0.20", "running")
+			s.spec.Values = s.spec.Values.With(schema.Scalar(schema.Pos{}, schema.ShapeString, guest.Started), schema.Scalar(schema.Pos{}, schema.ShapeBool, "false"))
+		}, ""},
+		{"create", nowhere, func(s *scene) { // the guest is a VM of the project, whose spec says what it has then
+			s.static("vmbr0.20", "running")
+			s.Lock.Stacks[0].Value.VMs.Get("web2").VMID = 300
+			s.Lock.Stacks[0].Value.VMs.Get("web2").Fingerprint = &lock.Fingerprint{UUID: "u-other"}
+			s.Inventory.Guests[0].Config = &cluster.Config{UUID: "u-other", Raw: map[string]string{
+				"net0": "virtio=BC:24:11:00:00:09,bridge=vmbr0,tag=20", "ipconfig0": "ip=10.0.0.5/24"}}
+		}, ""},
 		{"conflict: another guest has its MAC, too", both, func(s *scene) {
 			s.guest().Config.MACs = []string{mac}
 			s.entry.Fingerprint.MACs = []string{mac}

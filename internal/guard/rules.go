@@ -74,6 +74,7 @@ var liveRules = []rule{
 	{name: "ambiguous", only: guest.VM, applies: (*subject).isAmbiguous, judge: (*subject).ambiguous},
 	{name: "ambiguous", only: guest.Container, applies: (*subject).nameOfContainers, judge: (*subject).ambiguousContainer},
 	{name: "unknown: another guest may have its name", applies: (*subject).namesHidden, judge: (*subject).unknownNames},
+	{name: "conflict: another guest has its address", applies: (*subject).addressTaken, judge: (*subject).conflictAddress},
 	{name: "cannot-create", applies: (*subject).creationFails, judge: (*subject).cannotCreate},
 	{name: "busy: its template", applies: (*subject).templateLocked, judge: (*subject).busyTemplate},
 	{name: "create", applies: (*subject).absent, judge: (*subject).create},

@@ -26,7 +26,7 @@ func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 		case had[i] >= 0:
 			out[i] = was.MACs[had[i]]
 		case was.VMID != 0:
-			out[i] = d.newMAC(v, i, networks(v)[i])
+			out[i] = d.newMAC(v, i, Networks(v)[i])
 		default:
 			out[i] = d.newMAC(v, i, "")
 		}
@@ -43,8 +43,8 @@ func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 	return out
 }
 
-// networks are what the NICs of a VM are connected to, such as vmbr0 or vmbr0.20.
-func networks(v *schema.VM) []string {
+// Networks are what the NICs of a VM are connected to, such as vmbr0 or vmbr0.20.
+func Networks(v *schema.VM) []string {
 	out := []string{}
 	for _, n := range v.Values.Get(guest.Networks).List() {
 		out = append(out, strings.TrimSuffix(n.Get(guest.Bridge).Str()+"."+n.Get(guest.VLAN).Str(), "."))
@@ -63,7 +63,7 @@ func defaultNetworks() []string {
 // network; else, if no NIC has got another number, it is the one that had its number. So a
 // NIC keeps its address if another one is added or removed before it.
 func earlierNICs(v *schema.VM, was *VM) []int {
-	out, taken, is := slices.Repeat([]int{-1}, len(v.MACs)), make([]bool, len(was.MACs)), networks(v)
+	out, taken, is := slices.Repeat([]int{-1}, len(v.MACs)), make([]bool, len(was.MACs)), Networks(v)
 	take := func(same func(i, k int) bool) {
 		for i := range out {
 			for k := range was.MACs {

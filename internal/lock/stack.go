@@ -113,7 +113,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 		}
 	}
 	if out.MACs != nil && (len(was.MACs) == 0 || was.Networks != nil || d.options.Orders) {
-		out.Networks = networks(v)
+		out.Networks = Networks(v)
 	}
 	switch {
 	case out.VMID != was.VMID:

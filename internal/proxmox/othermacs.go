@@ -20,7 +20,7 @@ type WantedVM struct {
 	MACs []string // that lock and spec have for it, upper case
 }
 
-// readOtherMACs reads the UUIDs and MAC addresses of all other guests, and which volumes of others
+// readOtherMACs reads the UUIDs, MAC addresses and static addresses of all other guests, and which volumes of others
 // they have, if that is wanted, or if a VM of the project or one of its MAC addresses was not found:
 // another guest may have it.
 // Proxmox VE has no list of them, so this costs one request for each guest.
@@ -70,7 +70,8 @@ func (r *reader) readMACs(ctx context.Context, g *cluster.Guest) {
 		}
 	}
 	c := config(flat)
-	g.Identity = &cluster.Identity{UUID: c.UUID, MACs: c.MACs, Volumes: pve.VolumesOfOthers(g.VMID, texts)}
+	g.Identity = &cluster.Identity{UUID: c.UUID, MACs: c.MACs, Volumes: pve.VolumesOfOthers(g.VMID, texts),
+		Addresses: pve.StaticAddresses(texts)}
 }
 
 func configPath(g *cluster.Guest) string {

@@ -324,6 +324,7 @@ func TestIdentitiesOfOtherGuests(t *testing.T) {
 			for i := range 1000 {
 				g := vm(1000+i, fmt.Sprintf("pve%d", 1+i%3), fmt.Sprintf("vm-%d", i))
 				g.Config["net0"] = fmt.Sprintf("virtio=BC:24:11:00:%02X:%02X,bridge=vmbr0", g.VMID/256, g.VMID%256)
+				g.Config["ipconfig0"] = "ip=10.0.0.5/24"
 				seed.Guests = append(seed.Guests, g)
 			}
 			s := start(t, pvesim.Options{Seed: seed})
@@ -340,7 +341,8 @@ func TestIdentitiesOfOtherGuests(t *testing.T) {
 			}
 			if c.want > 0 { // 1000 and 1001 are candidates
 				c.want--
-				if g := inv.Guest(1999); g.Identity == nil || !slices.Equal(g.Identity.MACs, []string{"BC:24:11:00:07:CF"}) {
+				if g := inv.Guest(1999); g.Identity == nil || !slices.Equal(g.Identity.MACs, []string{"BC:24:11:00:07:CF"}) ||
+					g.Identity.Addresses["10.0.0.5"] != "vmbr0" {
 					t.Errorf("1999: %+v", g.Identity)
 				}
 			}

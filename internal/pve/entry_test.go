@@ -2,6 +2,7 @@ package pve
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -152,5 +153,22 @@ func TestNIC(t *testing.T) {
 	}
 	if n := ParseNIC("virtio,bridge=vmbr0,tag=20"); n.Bridge() != "vmbr0" || n.VLAN() != "20" {
 		t.Errorf("%+v", n)
+	}
+}
+
+// TestStaticAddresses: a VM has them in the entries of cloud-init, and a container in those of its networks.
+func TestStaticAddresses(t *testing.T) {
+	for name, c := range map[string]struct{ raw, want map[string]string }{
+		"none": {map[string]string{"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0", "ipconfig0": "ip=dhcp,ip6=auto", "ip": "10.0.0.1/24"}, nil},
+		"a VM": {map[string]string{
+			"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0,tag=20", "ipconfig0": "gw=10.0.0.1,ip=10.0.0.5/24,ip6=2001:DB8::5/64",
+			"net1": "virtio=BC:24:11:00:00:02,bridge=vmbr1", "ipconfig1": "ip=10.1.0.5/24", "ipconfig2": "ip=10.2.0.5/24"},
+			map[string]string{"10.0.0.5": "vmbr0.20", "2001:db8::5": "vmbr0.20", "10.1.0.5": "vmbr1", "10.2.0.5": ""}},
+		"a container": {map[string]string{"net0": "name=eth0,bridge=vmbr0,gw=10.0.0.1,hwaddr=BC:24:11:00:00:01,ip=10.0.0.5/24,type=veth"},
+			map[string]string{"10.0.0.5": "vmbr0"}},
+	} {
+		if got := StaticAddresses(c.raw); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }

@@ -1,6 +1,13 @@
 package pve
 
-import "regexp"
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // A NIC is an entry netN of a configuration. That of a VM begins with MODEL=MAC, and may
 // have them as model and macaddr, too. A container has no model, and its MAC address is
@@ -50,3 +57,31 @@ func (n NIC) Bridge() string { return n.Options.Option("bridge") }
 
 // VLAN is its VLAN tag, or "".
 func (n NIC) VLAN() string { return n.Options.Option("tag") }
+
+// Network is what it is connected to, such as vmbr0 or vmbr0.20.
+func (n NIC) Network() string { return strings.TrimSuffix(n.Bridge()+"."+n.VLAN(), ".") }
+
+// StaticAddresses are the static addresses that a configuration gives to its network devices, and the network of each.
+// A container has them in the entries of these, and a VM in those of cloud-init. It is nil if there are none.
+func StaticAddresses(raw map[string]string) map[string]string {
+	var out map[string]string
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		bus, n := SplitKey(key)
+		text, nic := raw[key], raw[key]
+		switch {
+		case n < 0 || bus != "net" && bus != "ipconfig":
+			continue
+		case bus == "ipconfig":
+			nic = raw[fmt.Sprintf("net%d", n)]
+		}
+		for _, name := range []string{"ip", "ip6"} {
+			if at, err := netip.ParsePrefix(Parse(text).Option(name)); err == nil {
+				if out == nil {
+					out = map[string]string{}
+				}
+				out[at.Addr().String()] = ParseNIC(nic).Network()
+			}
+		}
+	}
+	return out
+}

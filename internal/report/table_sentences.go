@@ -7,6 +7,7 @@ import "stackgen/internal/finding"
 // of a record: a VM or a container.
 var sentences = map[finding.Code]string{
 	"added-file":                   "a file that stackgen did not write changes what the run does",
+	"address-of-other-guest":       "a guest that runs has its static address, in the same network",
 	"adopt-other-name":             "if it is %s %s (%s), run `stackgen adopt %s=%s`",
 	"adopt-removed":                "it was adopted as it is, and its spec has neither `adopt` nor a profile any more: the next apply would change it",
 	"adopted-as-it-is":             "the spec adopts it: it has the VMID and MAC addresses that it has in the cluster",
