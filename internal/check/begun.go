@@ -11,6 +11,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"stackgen/internal/cluster"
@@ -40,6 +42,8 @@ type BegunVM struct {
 
 	// A request of the run had no answer. Proxmox VE may have it still, and create the VM later.
 	Unanswered bool `json:"unanswered,omitempty"`
+
+	Again bool `json:"again,omitempty"` // an earlier run, which may have been killed, has begun to create it, too
 }
 
 // Unanswered matches what a run prints if a request of it had no answer of Proxmox VE: its
@@ -119,7 +123,7 @@ func writeRecord[T any](file string, guests map[string]T) error {
 // without an answer may still come. One whose rebuild has begun replaces another guest, also for a run that completes it.
 func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
 	if before := b[key]; before.VMID == vm.VMID {
-		vm.Unanswered, vm.Clone = before.Unanswered, cmp.Or(vm.Clone, before.Clone)
+		vm.Unanswered, vm.Clone, vm.Again = before.Unanswered, cmp.Or(vm.Clone, before.Clone), true
 	}
 	if l != nil {
 		if e := l.VMs.Get(key); e != nil && e.VMID == vm.VMID {
@@ -150,6 +154,20 @@ func (b Begun) NotMade(inv *cluster.Inventory) {
 	maps.DeleteFunc(b, func(_ string, vm BegunVM) bool {
 		return !vm.Unanswered && inv.Guest(vm.VMID) == nil && len(inv.GapsForVM(vm.VMID)) == 0
 	})
+}
+
+// taken matches what a run prints if another guest had the VMID of one that it was about to create.
+var taken = regexp.MustCompile(`unable\s+to\s+create\s+VM\s+(\d+)[:\s-]+(?:config\s+file|VM\s+\d+)\s+already\s+exists|` +
+	`qemu-server/(\d+)\.conf'\s+failed:\s+File\s+exists`)
+
+// Taken drops the VMs of whose VMIDs a run says that other guests have got them in between: whatever these are called, they
+// are somebody else's. What an earlier run has asked for may be such a guest.
+func (b Begun) Taken(log string) {
+	for _, m := range taken.FindAllStringSubmatch(log, -1) {
+		maps.DeleteFunc(b, func(_ string, vm BegunVM) bool {
+			return strconv.Itoa(vm.VMID) == cmp.Or(m[1], m[2]) && !vm.Unanswered && !vm.Again && !vm.Replaces && vm.Clone == nil
+		})
+	}
 }
 
 // Keep keeps the VMs that a run may still make, because a request of it had no answer.

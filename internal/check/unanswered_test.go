@@ -65,3 +65,32 @@ func TestNotMade(t *testing.T) {
 		t.Errorf("kept are %v", b)
 	}
 }
+
+// TestTaken: a guest that had the VMID of a VM when a run asked for it is not that VM, unless an earlier run may have made it.
+func TestTaken(t *testing.T) {
+	const clone = "error cloning VM: received an HTTP 500 response - Reason: unable to create VM 300: config file already exists"
+	for name, c := range map[string]struct {
+		vm   BegunVM
+		log  string
+		ends bool
+	}{
+		"a clone":                     {BegunVM{VMID: 300, Start: true}, clone, true},
+		"broken into lines":           {BegunVM{VMID: 300}, strings.ReplaceAll(clone, " ", "\n"), true},
+		"a creation":                  {BegunVM{VMID: 300}, "Reason: unable to create VM 300 - VM 300 already exists on node 'pve1'", true},
+		"a clone to another node":     {BegunVM{VMID: 300}, "close (rename) atomic file '/etc/pve/nodes/pve2/qemu-server/300.conf' failed: File exists", true},
+		"another VM":                  {BegunVM{VMID: 30}, clone, false},
+		"another failure":             {BegunVM{VMID: 300}, "storage 'nosuch' does not exist", false},
+		"a killed run asked for it":   {BegunVM{VMID: 300, Again: true}, clone, false},
+		"a request without an answer": {BegunVM{VMID: 300, Unanswered: true}, clone, false},
+		"a rebuild of it":             {BegunVM{VMID: 300, Replaces: true}, clone, false},
+	} {
+		b := Begun{"a": c.vm}
+		if b.Taken(c.log); (len(b) == 0) != c.ends {
+			t.Errorf("%s: the record is %v, want its end: %v", name, b, c.ends)
+		}
+	}
+	b := Begun{"a": {VMID: 300}}
+	if b.Begin("a", BegunVM{VMID: 300}, nil); !b["a"].Again {
+		t.Error("a second run does not record that there was a first one")
+	}
+}

@@ -111,6 +111,7 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 		return errors.Join(later, err)
 	}
 	r.completed(p.stack, after)
+	p.stack.unfinished.Taken(result.log)
 	if unanswered.MatchString(result.log) {
 		p.stack.unfinished.Keep()
 	}

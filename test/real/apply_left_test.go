@@ -5,6 +5,7 @@ package real
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"stackgen/internal/pvesim"
 )
@@ -105,6 +106,29 @@ func TestApplyNotMade(t *testing.T) {
 	stranger := guestByHand(300, "pve1", "live-a")
 	stranger.Running = false
 	check(t, sim.Add(stranger))
+	sim.ResetLog()
+	p.deployed(3, "apply --yes", "blocked conflict live/a", "stackgen adopt live/a=300")
+	noWrites(t, sim)
+}
+
+// TestApplyTaken: somebody gets the VMID of a VM, and gives a guest its name, while an apply asks for the clone. That guest
+// is not what the apply has begun.
+func TestApplyTaken(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	check(t, sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Count: 1, Do: pvesim.DoLatency, Delay: 3 * time.Second}))
+	said, code := p.meanwhile(sim, func() {
+		stranger := guestByHand(300, "pve1", "live-a")
+		stranger.Running = false
+		check(t, sim.Add(stranger))
+	})
+	if code != 1 {
+		t.Errorf("the apply that met a stranger ended with %d\n%s", code, said)
+	}
+	p.contains(said, "another VM or container has VMID 300 already")
+	sim.ClearFaults()
 	sim.ResetLog()
 	p.deployed(3, "apply --yes", "blocked conflict live/a", "stackgen adopt live/a=300")
 	noWrites(t, sim)
