@@ -146,14 +146,18 @@ func compareTTL(f *finding.Finding, r schema.Record, answer *cluster.Record) {
 }
 
 // existing is a record that DNS has and no state. It is ours if its address is
-// the VM's, or, where that is not known, if the VM exists and is ours. A create
-// would only add an address to it.
+// the VM's, or, where that is not known, if the VM exists and is ours, and the lock did
+// not see another address of it last. A create would only add an address to it.
 func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.Record, answer *cluster.Record) {
 	addresses := strings.Join(answer.Addresses, " ")
 	expected := j.addresses(at, vm)
 	exists := j.exists(at, vm)
 	same := len(answer.Addresses) == 1 && slices.Contains(expected, answer.Addresses[0])
-	ours := same || len(expected) == 0 && exists && len(answer.Addresses) == 1
+	last, silent := "", len(expected) == 0 && exists && len(answer.Addresses) == 1
+	if silent {
+		last = j.lastOther(at, vm, answer.Addresses[0])
+	}
+	ours := same || silent && last == ""
 	other, address := j.inOtherStack(at, f.Key)
 	importing := lock.InUnit(at.Name, f.Unit, "terragrunt import "+shell.Quote(f.Resource)+" "+shell.Word(f.Key))
 	switch {
@@ -163,7 +167,7 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 		if ours {
 			importing = "stackgen import-blocks"
 		}
-		if ours || exists { // OpenTofu imports nothing for a VM that its unit has not made
+		if ours || exists && last == "" { // OpenTofu imports nothing for a VM that its unit has not made
 			f.Add(finding.DoAll("if it is that of this "+f.Word()+" now, remove it from the state there, then import it here",
 				lock.StateRemove(other.Stack, other.Unit, address), importing))
 		}
@@ -181,12 +185,27 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 			f.Because("the %s's address is %s", f.Word(), strings.Join(expected, " "))
 		}
 		f.Add(finding.DoAll("if nothing uses it, remove it, then run preflight again", removal(at.DNS.Server, at.DNS.Port, f.Key, "A")))
-		f.Next("if it is that of this "+f.Word()+", import it: an apply corrects the address", importing)
+		if last != "" { // nothing is imported for a VM without an address
+			f.Because("the %s reports no address, and the last one that the lock saw is %s", f.Word(), last)
+			f.Next("if it is that of this " + f.Word() +
+				", start it or its agent, then run preflight again: that compares the address that it reports")
+		} else {
+			f.Next("if it is that of this "+f.Word()+", import it: an apply corrects the address", importing)
+		}
 		f.Next("if it is not yours, publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 		return
 	}
 	f.Import = f.Key
 	compareTTL(f, r, answer)
+}
+
+// lastOther is the IPv4 address that the lock saw last of a VM, or empty if it saw none or the one that DNS has.
+func (j *judge) lastOther(at *place, vm *schema.VM, inDNS string) string {
+	e := at.entries[vm.Key]
+	if e == nil || slices.Contains(e.Addresses, inDNS) {
+		return ""
+	}
+	return lastIPv4(e.Addresses)
 }
 
 // addresses are the known addresses of a VM: from its spec, or from its agent.
