@@ -187,10 +187,16 @@ func public(c *finding.Change, value string) string {
 // Apply marks the findings that the baseline knows: until its entry expires, a known
 // difference does not count. today is a day such as 2026-12-31. complete reports whether
 // all differences of a stack are among the findings. unused are the entries of such stacks
-// that no finding has any more.
+// that no finding has any more, except for those about something of which a finding says that
+// it is not known.
 func (b *Baseline) Apply(found []finding.Finding, today string, complete func(stack string) bool) (unused []Entry) {
-	used := map[int]bool{}
+	used, unknown := map[int]bool{}, map[string]bool{} // by At, or by stack if it is not about a VM
 	for i := range found {
+		if f := &found[i]; f.Kind == finding.Unknown && f.Type == finding.VM {
+			unknown[f.Stack+"/"+f.Key] = true
+		} else if f.Kind == finding.Unknown {
+			unknown[f.Stack] = true
+		}
 		own, ok := entryOf(&found[i])
 		if !ok {
 			continue
@@ -210,7 +216,7 @@ func (b *Baseline) Apply(found []finding.Finding, today string, complete func(st
 	}
 	for i, e := range b.Entries {
 		stack, _, _ := strings.Cut(e.At, "/")
-		if !used[i] && complete(stack) {
+		if !used[i] && complete(stack) && !unknown[stack] && !unknown[e.At] {
 			unused = append(unused, e)
 		}
 	}

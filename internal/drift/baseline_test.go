@@ -48,6 +48,14 @@ func TestBaseline(t *testing.T) {
 	if unused := b.Apply(other, "2026-01-01", func(string) bool { return false }); len(unused) != 0 {
 		t.Error(unused)
 	}
+	hidden := finding.Finding{Address: finding.Address{Stack: "lab", Type: finding.VM, Key: "a"}, Kind: finding.Unknown, Severity: finding.Blocked}
+	if unused := b.Apply([]finding.Finding{hidden}, "2026-01-01", all); len(unused) != 1 || unused[0].String() != "lab/b description" {
+		t.Errorf("a VM that cannot be seen: %v", unused)
+	}
+	hidden.Type, hidden.Key, hidden.Unit = finding.Unit, "", "proxmox-vm"
+	if unused := b.Apply([]finding.Finding{hidden}, "2026-01-01", all); len(unused) != 0 {
+		t.Errorf("a unit that is not known: %v", unused)
+	}
 }
 
 // TestBaselineAdd: existing entries and comments stay as they are.
