@@ -116,7 +116,7 @@ func (s *Session) Notes(found []finding.Finding) []string {
 	}
 	in := s.judged
 	return slices.Concat(out, s.checkpointNotes(), guard.ClaimNotes(in, found, s.Project.Others()),
-		guard.ClusterNotes(in), guard.StateNotes(in, found))
+		guard.ClusterNotes(in), guard.StateNotes(in, found), guard.NewerNotes(in, found))
 }
 
 // CloneNotes say which linked clones a run destroys before their templates.

@@ -119,3 +119,25 @@ func recordedElsewhere(in Input, found []finding.Finding, l *lock.Stack, id tf.U
 				(f.Kind == finding.Adopt || f.Kind == finding.WouldHarm && len(f.Differs) > 0)
 		})
 }
+
+// NewerNotes say that a state was changed since the lock has seen it, where an apply changes or destroys what exists: specs
+// and lock may be those of an old checkout, and take back what somebody else has applied.
+func NewerNotes(in Input, found []finding.Finding) []string {
+	var out []string
+	for _, s := range in.Project.Stacks {
+		l := in.Lock.Stacks.Get(s.Name)
+		if l == nil || !in.Selected(s.Name) || !changedSince(in.State[tf.VMUnit(s.Name)], l) ||
+			!slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Stack == s.Name && changesExisting(&f) }) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s: its state was changed since the lock has seen it, and an apply from here changes what exists. "+
+			"If somebody else applies this stack, update this checkout first (`git pull`); if not, `stackgen resolve` records the state", s.Name))
+	}
+	return out
+}
+
+// changesExisting reports whether an apply changes or destroys what a finding is about.
+func changesExisting(f *finding.Finding) bool {
+	destroys := []finding.Code{"retired", "retired-records-first", "retired-vm-first"}
+	return len(f.Updates) > 0 || f.Kind == finding.Migrate || slices.Contains(destroys, f.Reason.Code)
+}

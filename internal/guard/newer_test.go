@@ -42,3 +42,37 @@ func TestNewerStateDestroysNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestNewerNotes: a state that the lock has not seen is named only where an apply changes or destroys what exists.
+func TestNewerNotes(t *testing.T) {
+	updates := func(found []finding.Finding) { found[0].Updates = []finding.Update{{Name: "memory"}} }
+	for name, c := range map[string]struct {
+		serial  uint64
+		lineage string
+		change  func(*scene)
+		found   func([]finding.Finding)
+		want    int
+	}{
+		"an update":              {7, "l", nil, updates, 1},
+		"a destroy":              {7, "l", (*scene).retire, nil, 1},
+		"nothing to do":          {7, "l", nil, nil, 0},
+		"seen":                   {5, "l", nil, updates, 0},
+		"another state":          {7, "other", nil, updates, 0},
+		"another stack is meant": {7, "l", func(s *scene) { s.Selected = func(string) bool { return false } }, updates, 0},
+	} {
+		rule := ruleCase{from: both, change: c.change}
+		s := rule.scene()
+		u := s.Lock.Stacks[0].Value.Units.Get(lock.UnitVM)
+		u.Lineage, u.Serial = "l", 5
+		state := s.State[tf.VMUnit("lab")]
+		state.Serial, state.Lineage = c.serial, c.lineage
+		s.State[tf.VMUnit("lab")] = state
+		found := Judge(s.Input)
+		if c.found != nil && len(found) > 0 {
+			c.found(found)
+		}
+		if notes := NewerNotes(s.Input, found); len(notes) != c.want {
+			t.Errorf("%s: %q", name, notes)
+		}
+	}
+}
