@@ -56,6 +56,9 @@ func takeHold(root, stack, dir string, me holder) (*hold, error) {
 	if unlock == nil {
 		return nil, inUse(stack, other, by)
 	}
+	if other != nil && other.Host == me.Host && other.Process != me.Process && alive(other.Process, other.Started) {
+		return nil, errors.Join(inUse(stack, other, ""), unlock()) // of another checkout, whose folder of states is this one or was copied
+	}
 	if h.before = other; other != nil { // it counts until this one has waited for it
 		h.Tool, h.ToolStarted, h.Work = other.Tool, other.ToolStarted, append(h.Work, other.Work...)
 	}

@@ -50,3 +50,38 @@ func TestRelease(t *testing.T) {
 		})
 	}
 }
+
+// TestHeldElsewhere: two checkouts can have one folder of states, as by a link, and a copy of a project has the record of an
+// apply that runs in the original. A process that runs has not been killed.
+func TestHeldElsewhere(t *testing.T) {
+	t.Parallel()
+	self, other := int32(os.Getpid()), int32(os.Getppid())
+	for name, c := range map[string]struct {
+		host    string
+		started int64
+		held    bool
+	}{
+		"it runs":               {"here", startOf(other), true},
+		"its number is another": {"here", 1, false},
+		"it ran elsewhere":      {"there", startOf(other), false},
+	} {
+		states, dir := t.TempDir(), t.TempDir()
+		first := &hold{holder: holder{Process: other, Started: c.started, Host: c.host, Command: "stackgen apply", Work: []string{"/tmp/stackgen-apply-1"}},
+			file: check.RecordFile(states, "lab", "apply")}
+		if err := first.save(); err != nil {
+			t.Fatal(err)
+		}
+		h, err := takeHold(states, "lab", dir, holder{Process: self, Host: "here", Command: "stackgen apply --yes"})
+		if (err != nil) != c.held {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := readHolder(first.file); c.held && !reflect.DeepEqual(*got, first.holder) {
+			t.Errorf("%s: the record is %+v now", name, got)
+		}
+		if h != nil {
+			if err := h.release(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
