@@ -169,15 +169,7 @@ func (d *decider) templates() []int {
 // reserveOld reserves the VMIDs and MAC addresses of the lock: first of VMs that are
 // managed, then VMIDs of forgotten ones, which may be managed elsewhere in the project.
 func (d *decider) reserveOld() {
-	forgotten := map[string]bool{}
-	for _, i := range d.project.Forgotten {
-		forgotten[i.Name+"/"] = true
-	}
-	for _, s := range d.project.Stacks {
-		for _, i := range s.Forgotten {
-			forgotten[s.Name+"/"+i.Name] = true
-		}
-	}
+	forgotten := d.forgottenNow()
 	var left Ordered[VM]
 	for _, s := range d.old.Stacks {
 		if d.probablyRenamed(s) {
@@ -201,6 +193,20 @@ func (d *decider) reserveOld() {
 		}
 		d.takeVMID(v.Value.VMID, v.Key)
 	}
+}
+
+// forgottenNow are the stacks and VMs that the specs forget, as STACK/ and STACK/KEY.
+func (d *decider) forgottenNow() map[string]bool {
+	out := map[string]bool{}
+	for _, i := range d.project.Forgotten {
+		out[i.Name+"/"] = true
+	}
+	for _, s := range d.project.Stacks {
+		for _, i := range s.Forgotten {
+			out[s.Name+"/"+i.Name] = true
+		}
+	}
+	return out
 }
 
 // release gives the VMID and the MAC addresses that a VM has to another name of it, or

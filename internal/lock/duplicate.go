@@ -100,6 +100,7 @@ func (h holder) String() string { return h.stack + "/" + h.key }
 // another stack may have adopted it.
 func (d *decider) refuseDuplicates() {
 	given := d.givenMACs() // where specs give an address twice, that is their problem
+	forgotten := d.forgottenNow()
 	vmids, macs := map[int][]holder{}, map[string][]holder{}
 	var numbers []int
 	var addresses []string
@@ -107,7 +108,7 @@ func (d *decider) refuseDuplicates() {
 		s := &d.old.Stacks[i]
 		for k := range s.Value.VMs {
 			v := holder{s.Key, s.Value.VMs[k].Key, &s.Value.VMs[k].Value}
-			if s.Value.Status == Forgotten || v.Status == Forgotten || v.VMID == 0 {
+			if s.Value.Status == Forgotten || v.Status == Forgotten || v.VMID == 0 || forgotten[s.Key+"/"] || forgotten[v.String()] {
 				continue
 			}
 			numbers, vmids[v.VMID] = append(numbers, v.VMID), append(vmids[v.VMID], v)
@@ -171,11 +172,15 @@ func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
 
 			Container: h.IsContainer(),
 		}
-		if certain == 1 {
+		switch {
+		case certain == 1:
 			f.Reason = finding.Why("decided-for-applied-vm", kind)
 			f.Because("%s: %s is %s's, applied; %s was never applied", h.at, what, applied, h)
 			f.Next("give it another "+kind, "stackgen resolve --again "+h.String(), "stackgen render")
-		} else {
+		case certain > 1: // one was destroyed, and its VMID given to another one, on a branch that did not know of the observation
+			f.Because("%s: %s is that of %s, and %s was seen in the cluster", h.at, what, join(all), h)
+			d.forgetDestroyed(&f, h)
+		default:
 			f.Because("%s: %s is that of %s; which of them was applied is not recorded", h.at, what, join(all))
 			f.Next("record which of them was applied, which makes this certain", "stackgen resolve")
 			if i > 0 {
@@ -185,6 +190,20 @@ func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
 		d.result.Refusals = append(d.result.Refusals, f)
 	}
 	return true
+}
+
+// forgetDestroyed adds the way out for a VM that was destroyed on another branch, where its stack has a spec.
+func (d *decider) forgetDestroyed(f *finding.Finding, h holder) {
+	i := slices.IndexFunc(d.project.Stacks, func(s *schema.Stack) bool { return s.Name == h.stack })
+	if i < 0 {
+		return
+	}
+	s, spec := d.project.Stacks[i], d.options.Specs[h.stack]
+	what := "if it does not exist any more, forget it: add to "
+	if slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == h.key }) {
+		what = "if it does not exist any more, remove it from " + spec + ", and forget it: add to "
+	}
+	f.Add(finding.DoAll(what+spec+", then render", Entries("forgotten", s.Forgotten, h.key), "stackgen render"))
 }
 
 func join(all []holder) string {

@@ -40,7 +40,7 @@ func TestMergedBranches(t *testing.T) {
 		"one was applied":  {seen, "", "a/y: lock:9:10: VMID 100 is a/x's, applied; a/y was never applied > stackgen resolve --again a/y", "a/y"},
 		"the other one":    {"", seen, "a/x: lock:8:10: VMID 100 is a/y's, applied; a/x was never applied > stackgen resolve --again a/x", "a/x"},
 		"not known":        {"", "", "a/x: lock:8:10: VMID 100 is that of a/x and a/y; which of them was applied is not recorded > stackgen resolve; a/y: lock:9:10: VMID 100 is that of a/x and a/y; which of them was applied is not recorded > stackgen resolve", "a/y"},
-		"both are seen":    {seen, seen, "a/x: lock:8:10: VMID 100 is that of a/x and a/y; which of them was applied is not recorded > stackgen resolve; a/y: lock:9:10: VMID 100 is that of a/x and a/y; which of them was applied is not recorded > stackgen resolve", ""},
+		"both are seen":    {seen, seen, "a/x: lock:8:10: VMID 100 is that of a/x and a/y, and a/x was seen in the cluster > forgotten: [x]; a/y: lock:9:10: VMID 100 is that of a/x and a/y, and a/y was seen in the cluster > forgotten: [y]", ""},
 		"one is forgotten": {"", ", status: forgotten", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
