@@ -192,6 +192,12 @@ func (a *announcement) actions() []report.Action {
 	for i := range a.starts {
 		out = append(out, a.starts[i].action())
 	}
+	sortActions(out)
+	return out
+}
+
+// sortActions puts the rows of a summary into the order of words, kinds, stacks and names.
+func sortActions(out []report.Action) {
 	var stacks []string
 	for _, action := range out {
 		if !slices.Contains(stacks, action.Stack) {
@@ -203,7 +209,6 @@ func (a *announcement) actions() []report.Action {
 			cmp.Compare(slices.Index(kindOrder, x.What), slices.Index(kindOrder, y.What)),
 			cmp.Compare(slices.Index(stacks, x.Stack), slices.Index(stacks, y.Stack)), natural.Compare(x.Name, y.Name))
 	})
-	return out
 }
 
 // changed is said of an import that a change follows.

@@ -52,14 +52,16 @@ func (r *run) destroy() (err error) {
 			continue
 		}
 		r.say("planning the destroy of %s", st.name)
+		had := maps.Clone(s.State)
 		p, err := r.plan(s, st, found, nil, nil)
 		if err != nil {
 			return err
 		}
+		p.gone = p.notFound(had)
 		all = append(all, p)
 	}
-	a := announce(nil, all)
-	if len(a.changes) == 0 {
+	a, gone := announce(nil, all), goneRows(all)
+	if len(a.changes)+len(gone) == 0 {
 		return r.nothingToDestroy(s, found)
 	}
 	if found, err = s.Rejudge(r.ctx, true); err != nil {
@@ -71,7 +73,7 @@ func (r *run) destroy() (err error) {
 	sum := report.Summary{
 		Command: "destroy",
 		Stacks:  namesOf(all),
-		Actions: a.actions(),
+		Actions: append(gone, a.actions()...),
 		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found), r.holderNotes(s, a), r.keptNotes(a)),
 	}
 	err = r.carryOutDestroy(sum, a, all, r.confirmDestroy, func(p *plans) error { return r.destroyStack(s, p, found) })
@@ -246,10 +248,60 @@ func (r *run) destroyStack(seen *check.Session, p *plans, found []finding.Findin
 	return report.Printf(r.Out, "%s is destroyed; %s keeps its decisions, %s\n", p.stack.name, r.p.LockFile(), then)
 }
 
-// onlyConfirmed ends the command if the states of a stack have anything that its plans do
-// not destroy: another run may have created it while this one waited for the answer, and
+// notFound are what the states had before the plans, and no plan destroys: the refresh did not find it any more.
+func (p *plans) notFound(had tf.States) []tf.Summary {
+	changes := p.changes()
+	var out []tf.Summary
+	for _, u := range p.units {
+		resources := had[u.unit].Resources
+		for i := range resources {
+			if c := tf.Destroys(u.unit, &resources[i]); !among(changes, c) {
+				c.Action = tf.Forget
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// goneRows are the rows of what destroys remove from the states only.
+func goneRows(all []*plans) []report.Action {
+	var out []report.Action
+	for _, p := range all {
+		for _, c := range p.gone {
+			row := (&announcement{}).action(c)
+			if row.Detail = "it is gone already"; c.VMID != 0 {
+				row.Detail = fmt.Sprintf("%s %d is gone already", row.What, c.VMID)
+			}
+			row.Named = c.VMID != 0
+			out = append(out, row)
+		}
+	}
+	sortActions(out)
+	return out
+}
+
+// restored are the guests that were gone when a destroy was planned, and exist now.
+func (r *run) restored(p *plans) ([]tf.Summary, error) {
+	guests := slices.DeleteFunc(slices.Clone(p.gone), func(c tf.Summary) bool { return c.VMID == 0 })
+	if len(guests) == 0 {
+		return nil, nil
+	}
+	inv, err := check.ReadCluster(r.ctx, r.p, check.Sources{})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the cluster again, so nothing of %s was destroyed: %w", p.stack.name, err)
+	}
+	guests = slices.DeleteFunc(guests, func(c tf.Summary) bool { return inv.Guest(c.VMID) == nil })
+	for i := range guests {
+		guests[i].Action = tf.Delete
+	}
+	return guests, nil
+}
+
+// onlyConfirmed ends the command if the states of a stack have anything that was not
+// confirmed: another run may have created it while this one waited for the answer, and
 // Terragrunt destroys whatever it finds, in units that were rendered meanwhile, too. What is
-// gone stops nothing.
+// gone stops nothing, as long as nobody has restored it.
 func (r *run) onlyConfirmed(p *plans) error {
 	now, err := r.open()
 	if err != nil {
@@ -261,8 +313,11 @@ func (r *run) onlyConfirmed(p *plans) error {
 	if err := s.ReadStates(r.background(), units); err != nil {
 		return err
 	}
-	confirmed := p.changes()
-	var other []tf.Summary
+	confirmed := slices.Concat(p.changes(), p.gone)
+	other, err := r.restored(p)
+	if err != nil {
+		return err
+	}
 	for _, u := range units {
 		state := s.State[u]
 		if state.Unreadable != "" {

@@ -35,6 +35,7 @@ type plans struct {
 	units   []planned // in the order of the lock
 	was     *cluster.Inventory
 	hidden  []tf.Summary // of VMs that get NUMA nodes again, which these plans do not show
+	gone    []tf.Summary // what the plans of a destroy did not find any more: OpenTofu removes it from the states
 	env     []string     // of the run that applies them
 }
 

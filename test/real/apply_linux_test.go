@@ -75,6 +75,31 @@ func TestDestroyOnlyConfirmed(t *testing.T) {
 	p.answered(0, "destroy", "live\n", "destroy live: destroy 1 pool, 2 VMs", "live is destroyed")
 }
 
+// TestDestroyRestored: a VM that was gone when a destroy named it, and that somebody has restored before the answer, is not
+// destroyed. The same command names it as one that is.
+func TestDestroyRestored(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\n" +
+		"defaults: {node: pve1, template: 9002, clone: linked, started: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}\n" +
+		"vms: {a: {}, b: {}}\n"})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	was := stateOf(sim).guests[300].config
+	sim.Remove(300)
+	p.answeredAfter(3, "destroy", "live\n", func() {
+		g := guestByHand(300, "pve1", "live-a")
+		g.Running = false
+		for _, key := range []string{"net0", "smbios1", "vmgenid", "meta"} {
+			g.Config[key] = was[key]
+		}
+		check(t, sim.Add(g))
+		sim.ResetLog()
+	}, "VM 300 is gone already", "type its name", "blocked: this was not in the summary that was confirmed: live: destroy 1 VM", "live: VM  a: VM 300")
+	noWrites(t, sim)
+	p.answered(0, "destroy", "live\n", "destroy live: destroy 2 VMs", "live is destroyed")
+}
+
 // answered runs stackgen on a terminal, and types an answer after the question.
 func (p *project) answered(want int, line, answer string, contains ...string) {
 	p.Helper()

@@ -59,6 +59,34 @@ func TestDestroyStack(t *testing.T) {
 	p.address("web")
 }
 
+// TestDestroyGone destroys a stack of which somebody has deleted a VM, a record and the pool by hand, and then one of which
+// nothing is left but its states. The states have nothing afterwards, so an apply creates all of it again.
+func TestDestroyGone(t *testing.T) {
+	t.Parallel()
+	p := newDNSCluster(t, "DNS\n"+dnsLivePair)
+	p.deployed(0, "apply --yes")
+	p.sim.Remove(100)
+	check(t, p.server.Remove("www"))
+	p.deployed(0, "destroy --dry-run", "destroy live: forget 1 VM, 1 record; destroy 1 pool, 1 VM, 4 records", "VM 100 is gone already")
+	p.deployed(0, "destroy --yes", "live is destroyed")
+	p.has("web")
+	p.has("db")
+	p.deployed(0, "destroy --yes", "nothing to destroy")
+	p.deployed(0, "apply --yes", "live is as its spec says")
+
+	p.sim.Remove(100)
+	p.sim.Remove(101)
+	callAPI(t, p.sim, "DELETE", "/pools/live", nil)
+	for _, name := range []string{"web", "www", "*.web", "db", "@"} {
+		check(t, p.server.Remove(name))
+	}
+	p.sim.ResetLog()
+	p.deployed(0, "destroy --yes", "destroy live: forget 1 pool, 2 VMs, 5 records", "live is destroyed")
+	noWrites(t, p.sim)
+	p.deployed(0, "destroy --yes", "nothing to destroy")
+	p.deployed(0, "apply --yes", "live is as its spec says")
+}
+
 // TestDestroyProtected refuses to destroy a stack with a protected VM before anything of
 // it is gone.
 func TestDestroyProtected(t *testing.T) {
