@@ -30,6 +30,9 @@ func (s *subject) waits() {
 	for _, p := range waiting {
 		s.Because("%s", PendingChange(p))
 	}
+	if s.Kind == finding.Adopt { // a restart is no way to import it; once it is imported, it is pending
+		return
+	}
 	const what = "restart it when that suits its users"
 	// stackgen restart takes VMs of the specs that the lock identifies
 	if s.match.VM == nil || s.match.Why != cluster.ByIdentity {
