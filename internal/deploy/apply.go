@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/live"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
+	"stackgen/internal/shell"
 )
 
 // Apply applies the selected stacks of a project. The result is the exit code.
@@ -118,7 +119,7 @@ func (r *run) answer(question, want string) (bool, error) {
 
 // nothing ends an apply that has nothing to do.
 func (r *run) nothing(s *check.Session, found []finding.Finding) error {
-	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + madeOtherwise(found) + waiting(found, r.p.SelectedNames()) + "\n"
+	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + madeOtherwise(found) + r.pending(found, r.p.SelectedNames()) + "\n"
 	if r.DryRun {
 		for _, note := range r.checkpointNote(s) {
 			said += "note: " + note + "\n"
@@ -194,8 +195,8 @@ func fewOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// waiting says which guests of stacks have what their specs say only after a restart.
-func waiting(found []finding.Finding, stacks []string) string {
+// pending says which guests of stacks have what their specs say only after a restart.
+func (r *run) pending(found []finding.Finding, stacks []string) string {
 	var out []string
 	for i := range found {
 		if f := &found[i]; len(f.Pending) > 0 && slices.Contains(stacks, f.Stack) {
@@ -205,7 +206,8 @@ func waiting(found []finding.Finding, stacks []string) string {
 	if len(out) == 0 {
 		return ""
 	}
-	return "; changes of " + fewOf(out) + " wait for a restart: `stackgen restart --pending " + strings.Join(stacks, " ") + "`"
+	line := shell.In(r.p.Elsewhere(), "stackgen restart --pending "+strings.Join(stacks, " "))
+	return "; changes of " + fewOf(out) + " wait for a restart: `" + line + "`"
 }
 
 func asSpecified(stacks []string) string {
@@ -326,7 +328,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 // empty otherwise.
 func (r *run) ending(s *check.Session, st *stack, found []finding.Finding, p *plans) string {
 	if p.empty() && !anyStops(found) {
-		return p.asSpecified() + waiting(found, []string{st.name}) + "\n"
+		return p.asSpecified() + r.pending(found, []string{st.name}) + "\n"
 	}
 	if others := r.othersRecords(s, found, p); len(others) > 0 {
 		return r.sayOthers(st, others)
