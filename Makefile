@@ -74,7 +74,7 @@ demo: build tools ## apply to a simulated cluster, lose the state and adopt
 
 RECORDINGS := $(addprefix internal/pvesim/testdata/,exchanges cluster lvm lxc)
 conformance: ## replay recordings of a real server against the simulator; DIR="FOLDER..." replays others than those here
-	@$(GO) run ./internal/pvesim/replay/cmd $(or $(DIR),$(RECORDINGS))
+	@$(GO) run ./internal/pvesim/replay/cmd $(or $(DIR),-all $(RECORDINGS))
 
 bench: build tools ## measure renders, a preflight, plans, applies, rebuilds and the guard, by the number of VMs; takes more than an hour
 	@$(GO) test ./test -run '^$$' -bench 'Render|Preflight' -benchtime 5x

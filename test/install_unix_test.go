@@ -32,7 +32,8 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestConformance compares what docs/sim.md shows of `make conformance` with a run.
+// TestConformance replays the recordings of genuine servers. It fails if other exchanges match than
+// docs/sim.md shows, if a difference has no reason, or if a reason is not needed any more.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	inCheckout(t, os.Environ(), "docs/sim.md", "TestConformance")
