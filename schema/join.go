@@ -37,9 +37,9 @@ func Join(settings *Spec, inputs []Input, files Files, seats Seats) (*Project, [
 	}
 	if settings != nil {
 		j.project.Settings = true
-		j.project.Retired = listItems(settings.root.Get("retired", "stacks"))
-		j.project.Forgotten = listItems(settings.root.Get("forgotten", "stacks"))
-		j.project.Renamed = renames(settings.root.Get("renamed", "stacks"))
+		j.project.Retired = listItems(stacksIn(settings.root, "retired"))
+		j.project.Forgotten = listItems(stacksIn(settings.root, "forgotten"))
+		j.project.Renamed = renames(stacksIn(settings.root, "renamed"))
 		j.project.Guard = guardOf(settings.root)
 		j.project.Parallelism = parallelismOf(settings.root)
 	}
@@ -94,19 +94,32 @@ func (j *joiner) stack(in Input) *Stack {
 	return s
 }
 
+// stacksIn are the stacks under a key of the settings. A key without stacks has none of them.
+func stacksIn(root *Node, key string) *Node {
+	if n := root.Get(key, "stacks"); n != nil {
+		return n
+	}
+	return root.Get(key)
+}
+
+// listItems are the items of a list: nil without a list, and not nil for an empty one, beside which nobody can write another.
 func listItems(n *Node) []ListItem {
-	var out []ListItem
+	if n == nil {
+		return nil
+	}
+	out := []ListItem{}
 	for _, item := range n.List() {
 		out = append(out, ListItem{Pos: item.Pos, Name: item.Text})
 	}
 	return out
 }
 
+// renames are the pairs of a map, as listItems are the items of a list.
 func renames(n *Node) []Rename {
 	if n == nil {
 		return nil
 	}
-	var out []Rename
+	out := []Rename{}
 	for i, key := range n.Keys {
 		out = append(out, Rename{Pos: key.Pos, From: key.Text, To: n.Items[i].Text})
 	}

@@ -126,6 +126,7 @@ func (e *expander) corrections(students []student) []Correction {
 		return nil
 	}
 	var out []Correction
+	e.stack.Corrected = []Correction{} // there are none yet, and the spec has the key
 	for i, key := range n.Keys {
 		c := Correction{key.Pos, spelling(key.Text), spelling(n.Items[i].Text)}
 		e.stack.Corrected = append(e.stack.Corrected, c)

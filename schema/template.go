@@ -178,7 +178,7 @@ func (e *expander) sameFile(root *Node, release string, image Image, other *Seat
 // leavingReleases makes the keys of replicas of the releases that retired and forgotten name.
 func (e *expander) leavingReleases(release *Node) {
 	for _, list := range []*[]ListItem{&e.stack.Retired, &e.stack.Forgotten} {
-		var out []ListItem
+		out := (*list)[:0:0] // nil if there is no list
 		for _, item := range *list {
 			if item.Name == release.Text {
 				e.errorPos(item.Pos, "retired", CodeListClash, "write a newer release first, or remove the spec to retire the whole Template",

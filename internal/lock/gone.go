@@ -150,7 +150,7 @@ func (d *decider) stackUnseen(name string) finding.Finding {
 		Reason: finding.Why("stack-unseen"),
 		Steps: []finding.Step{
 			finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
-			d.settingsStep("otherwise", "render and apply", "retired", len(d.project.Retired),
+			d.settingsStep("otherwise", "render and apply", "retired", d.project.Retired != nil,
 				names("retired", d.project.Retired, name),
 				"stackgen render", d.appliesGone(name)),
 		}}
@@ -180,21 +180,21 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	if !slices.ContainsFunc(d.project.Stacks, func(s *schema.Stack) bool { return d.options.Specs[s.Name] == l.Spec }) {
 		f.Next("or restore the spec", "git checkout -- "+shell.Word(l.Spec))
 	}
-	f.Add(d.settingsStep("or destroy its guests and records", "render and apply", "retired", len(d.project.Retired),
+	f.Add(d.settingsStep("or destroy its guests and records", "render and apply", "retired", d.project.Retired != nil,
 		names("retired", d.project.Retired, name), "stackgen render", d.appliesGone(name)))
-	f.Add(d.settingsStep("or stop managing its guests and records", "render", "forgotten", len(d.project.Forgotten),
+	f.Add(d.settingsStep("or stop managing its guests and records", "render", "forgotten", d.project.Forgotten != nil,
 		names("forgotten", d.project.Forgotten, name), "stackgen render"))
 	return f
 }
 
 // settingsStep is a step that adds an entry of a list to the settings of the project, which may have none yet. The line has
 // all entries of the list, of which the settings have some already.
-func (d *decider) settingsStep(what, then, list string, has int, line finding.Line, commands ...string) finding.Step {
+func (d *decider) settingsStep(what, then, list string, there bool, line finding.Line, commands ...string) finding.Step {
 	write, lines := "add to "+schema.SettingsFile, []finding.Line(nil)
 	switch {
 	case !d.project.Settings:
 		write, lines = "create "+schema.SettingsFile, finding.Lines("apiVersion: "+schema.APIVersion, "kind: "+schema.KindProject)
-	case has > 0:
+	case there:
 		write = "replace `" + list + "` in " + schema.SettingsFile
 	}
 	return finding.Step{

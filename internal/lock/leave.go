@@ -100,9 +100,9 @@ func Entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
 	return finding.Entries(list, all...)
 }
 
-// into is where a line with such a list goes: a spec has one of it.
-func (d *stackDecider) into(list string, has int) string {
-	if has > 0 {
+// into is where a line with such a list goes: a spec has one of it, which may be empty.
+func (d *stackDecider) into(list string, there bool) string {
+	if there {
 		return "replace `" + list + "` in " + d.lock.Spec
 	}
 	return "add to " + d.lock.Spec
@@ -134,9 +134,9 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 		if e.Value.Unit != "" {
 			order = ", records first"
 		}
-		retire := finding.DoAll("to destroy"+order+": "+d.into("retired", len(d.stack.Retired))+", then render and apply",
+		retire := finding.DoAll("to destroy"+order+": "+d.into("retired", d.stack.Retired != nil)+", then render and apply",
 			Entries("retired", d.stack.Retired, e.Key), "stackgen render", d.applies())
-		forget := finding.DoAll("or, to leave in the cluster without stackgen: "+d.into("forgotten", len(d.stack.Forgotten))+", then render",
+		forget := finding.DoAll("or, to leave in the cluster without stackgen: "+d.into("forgotten", d.stack.Forgotten != nil)+", then render",
 			Entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines[0].Once, forget.Lines[1].Once = true, true // VMs and containers are in states of their own, and the spec has one such line
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
@@ -150,7 +150,7 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			reason, steps = finding.Why("member-with-other-key"), append(d.keepRekeyed(rekeyed), steps...)
 		case member.Name == "":
 			renamed := d.renaming(schema.Rename{From: e.Key, To: d.newKey(removed)})
-			steps = append(steps, finding.DoAll("or, to keep under another key: "+d.into("renamed", len(d.stack.Renamed))+", then render",
+			steps = append(steps, finding.DoAll("or, to keep under another key: "+d.into("renamed", d.stack.Renamed != nil)+", then render",
 				renamed, "stackgen render"))
 		default:
 			reason, steps = d.memberLeft(member, corrected, reason, steps)
@@ -168,7 +168,7 @@ func (d *stackDecider) refuseUnseen(of finding.Type, key string, why finding.Cod
 	spec := d.lock.Spec
 	return d.refuse(finding.Removed, of, key, finding.Why(why, spec),
 		finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
-		finding.DoAll("otherwise "+d.into("retired", len(d.stack.Retired))+", then render and apply", Entries("retired", d.stack.Retired, key),
+		finding.DoAll("otherwise "+d.into("retired", d.stack.Retired != nil)+", then render and apply", Entries("retired", d.stack.Retired, key),
 			"stackgen render", d.applies()))
 }
 

@@ -66,7 +66,7 @@ func (d *stackDecider) rekeyed() map[string]rekeying {
 
 // keepRekeyed is how a student's VM gets its other key.
 func (d *stackDecider) keepRekeyed(r rekeying) []finding.Step {
-	keep := "keep the VM: " + d.into("renamed", len(d.stack.Renamed)) + ", then render"
+	keep := "keep the VM: " + d.into("renamed", d.stack.Renamed != nil) + ", then render"
 	steps := []finding.Step{finding.DoAll(keep, d.renaming(r.Rename), "stackgen render")}
 	if !r.numbered {
 		steps = append(steps, finding.Do("or restore students.key in "+d.lock.Spec))
@@ -136,7 +136,7 @@ func (d *stackDecider) memberLeft(
 	m schema.Member, corrected map[schema.Member]schema.Member, reason finding.Reason, steps []finding.Step,
 ) (finding.Reason, []finding.Step) {
 	keep := func(what, to string) finding.Step {
-		what += ", keep the VM: " + d.into("corrected", len(d.stack.Corrected)) + ", then render"
+		what += ", keep the VM: " + d.into("corrected", d.stack.Corrected != nil) + ", then render"
 		return finding.DoAll(what, d.correction(d.nameOf(m), to), "stackgen render")
 	}
 	var first []finding.Step

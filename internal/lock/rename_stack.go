@@ -114,7 +114,7 @@ func (d *decider) stackRenamed(f *finding.Finding, name string, l *Stack, to *sc
 			then = "move its state and render"
 		}
 	}
-	f.Add(d.settingsStep("or keep its guests under the name "+to.Name, then, "renamed", len(all), entry, line))
+	f.Add(d.settingsStep("or keep its guests under the name "+to.Name, then, "renamed", d.project.Renamed != nil, entry, line))
 	if spec == l.Spec {
 		f.Next("or undo the new name in "+spec, "name: "+name)
 	}

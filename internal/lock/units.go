@@ -154,7 +154,7 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 // unitGone refuses to drop a unit that the spec no longer asks for.
 func (d *stackDecider) unitGone(unit string) {
 	spec := d.lock.Spec
-	into := "destroy its resources: " + d.into("retired", len(d.stack.Retired))
+	into := "destroy its resources: " + d.into("retired", d.stack.Retired != nil)
 	what := into + ", then render and apply"
 	lines := []string{"stackgen render", d.applies()}
 	if d.leavesGuests() { // the same for all units, whose lines a report joins
@@ -164,7 +164,7 @@ func (d *stackDecider) unitGone(unit string) {
 	d.refuse(finding.Removed, finding.Unit, unit,
 		finding.Why("unit-unwanted", spec),
 		finding.DoAll(what, Entries("retired", d.stack.Retired, unit), lines...),
-		finding.DoAll("or stop managing its resources: "+d.into("forgotten", len(d.stack.Forgotten))+", then render",
+		finding.DoAll("or stop managing its resources: "+d.into("forgotten", d.stack.Forgotten != nil)+", then render",
 			Entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),
 		finding.Do("or restore what asked for it in "+spec))
 }
