@@ -125,7 +125,7 @@ func findVM(p *schema.Project, stack, key string) (*schema.Stack, *schema.VM) {
 func otherVM(v *schema.VM, stack, key string, reason finding.Reason, was, is Identity) finding.Finding {
 	spec, line := "the spec", fmt.Sprintf("%s: {vmid: %d}", key, was.VMID)
 	if v != nil {
-		spec, line = v.File, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path)
+		spec, line = v.File, fmt.Sprintf("vmid: %d  # %s", was.VMID, strings.Join(v.OwnEntry(), "."))
 	}
 	f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Object: finding.Object{VMID: was.VMID},
 		Kind: finding.OtherVM, Severity: finding.Blocked, Reason: reason}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"stackgen/guest"
 )
@@ -243,6 +244,16 @@ type Record struct {
 	Pos
 	Name string
 	TTL  int
+}
+
+// OwnEntry are the keys that lead to what the spec says of the guest alone. A member of a group, and a student, has that under
+// overrides, whether the spec has them yet or not.
+func (v *VM) OwnEntry() []string {
+	at := strings.Split(v.Path, ".")
+	if at[0] == "groups" && len(at) == 2 || at[0] == "students" && len(at) == 1 {
+		return append(at, "overrides", v.Key)
+	}
+	return at
 }
 
 // At returns the position of a VM's property, or of the VM if the property is a

@@ -82,7 +82,7 @@ func (p *planner) find(name string) []VM {
 	}
 	for _, v := range p.named(name) {
 		if vm := (VM{v.stack, v.Key}); !slices.Contains(out, vm) {
-			p.files[vm], p.kinds[vm], p.places[vm] = v.File, cmp.Or(v.Kind, guest.VM), place(v.VM)
+			p.files[vm], p.kinds[vm], p.places[vm] = v.File, cmp.Or(v.Kind, guest.VM), v.OwnEntry()
 			out = append(out, vm)
 		}
 	}

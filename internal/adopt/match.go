@@ -181,7 +181,7 @@ func (p *planner) set(targets []*target) (map[string][]byte, error) {
 		if len(t.lines) == 0 {
 			continue
 		}
-		body, err := edit.Set(source(p.project, next, t.vm.File), place(t.vm), t.lines)
+		body, err := edit.Set(source(p.project, next, t.vm.File), t.vm.OwnEntry(), t.lines)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package adopt
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
@@ -63,17 +62,6 @@ func (t *target) compare(state tf.State) {
 	if len(steps) > 0 {
 		t.refuse(steps...)
 	}
-}
-
-// place are the keys that lead to the VM's own entry in its spec. A VM of a group, and a
-// student, has one in overrides.
-func place(v *schema.VM) []string {
-	at := strings.Split(v.Path, ".")
-	lists := []string{guest.VM.List(), guest.Container.List()}
-	if slices.Contains(lists, at[0]) || at[0] == "teacher" || at[len(at)-1] == v.Key {
-		return at
-	}
-	return append(at, "overrides", v.Key)
 }
 
 // unreadable is why the VM's hardware cannot be compared, or empty.

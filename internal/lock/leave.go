@@ -226,10 +226,10 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 			finding.Do("or restore in "+spec+", instead of adopt", fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}
-	if v.IsContainer() && was.Profile == schema.AdoptedProfile && !v.Adopt && !v.SaysProfile() {
+	if own := strings.Join(v.OwnEntry(), "."); v.IsContainer() && was.Profile == schema.AdoptedProfile && !v.Adopt && !v.SaysProfile() {
 		d.refuse(finding.WouldHarm, finding.VM, v.Key, finding.Why("adopt-removed"),
-			finding.Do("restore in "+spec, fmt.Sprintf("adopt: {vmid: %d}  # %s", was.VMID, v.Path)),
-			finding.Do("or, if an apply may make it as its spec says, write into "+spec, "profile: default  # "+v.Path))
+			finding.Do("restore in "+spec, fmt.Sprintf("adopt: {vmid: %d}  # %s", was.VMID, own)),
+			finding.Do("or, if an apply may make it as its spec says, write into "+spec, "profile: default  # "+own))
 	}
 	switch {
 	case was.Member == "" || v.Member == "" || !d.had[v.Key]: // not had: the spec renames it
