@@ -167,7 +167,7 @@ func (e *expander) group(key, v *Node) {
 	}
 	varies := hasOrdinal(own)
 	for n := 1; n <= v.Get("count").Int(); n++ {
-		memberKey, ok := e.withOrdinal(at, text, n, "")
+		memberKey, ok := e.withOrdinal(at, text, n)
 		if !ok {
 			return
 		}

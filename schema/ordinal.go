@@ -33,7 +33,7 @@ func (e *expander) numbered(m member, n *Node) *Node {
 func (e *expander) substitute(n *Node, ord int) *Node {
 	out := *n
 	if n.Shape == ShapeString {
-		if text, ok := e.withOrdinal(n, n.Text, ord, ""); ok {
+		if text, ok := e.withOrdinal(n, n.Text, ord); ok {
 			out.Text = text
 		}
 	}
@@ -44,8 +44,8 @@ func (e *expander) substitute(n *Node, ord int) *Node {
 	return &out
 }
 
-// withOrdinal replaces {n} and its arithmetic, and {name} by a name.
-func (e *expander) withOrdinal(at *Node, text string, n int, name string) (string, bool) {
+// withOrdinal replaces {n} and its arithmetic.
+func (e *expander) withOrdinal(at *Node, text string, n int) (string, bool) {
 	ok := true
 	out := ordinal.ReplaceAllStringFunc(text, func(expr string) string {
 		sum, width, _ := strings.Cut(expr[1:len(expr)-1], ":")
@@ -56,7 +56,7 @@ func (e *expander) withOrdinal(at *Node, text string, n int, name string) (strin
 		}
 		return padded(v, width)
 	})
-	return strings.ReplaceAll(out, "{name}", name), ok
+	return out, ok
 }
 
 // padded writes a number with zeros before it, to the width in {n:02}.

@@ -26,3 +26,14 @@ groups:
 		t.Errorf("got %s\n%s\nwant %s", all, problems, want)
 	}
 }
+
+// TestOrdinalsLeaveOtherText: only {n} is replaced in text, whether another text has it or not. {name} is for keys.
+func TestOrdinalsLeaveOtherText(t *testing.T) {
+	for _, own := range []string{`description: "of {name} {key}"`, `description: "of {name} {key}", cloud_init: {user: "u{n}"}`} {
+		vms, problems := joined(t, "apiVersion: stackgen/v1\nkind: Class\nname: a\ndefaults: {node: n}\ntemplate: 9000\n"+
+			"students: {roster: [Ana], "+own+"}\n", nil)
+		if problems != "" || len(vms) != 1 || vms[0].Key != "ana" || vms[0].Values.Get("description").Str() != "of {name} {key}" {
+			t.Errorf("%s: got %+v\n%s", own, vms, problems)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (e *expander) seat(at *Node, pattern string, r *roster) bool {
 		expander: e, at: at, pattern: pattern, byName: strings.Contains(pattern, "{name}"),
 		taken: map[int]bool{}, listed: map[string]bool{},
 	}
-	if _, ok := e.withOrdinal(at, pattern, 1, ""); !ok {
+	if _, ok := e.withOrdinal(at, pattern, 1); !ok {
 		return false
 	}
 	for _, item := range slices.Concat(e.stack.Retired, e.stack.Forgotten) {
@@ -209,13 +209,18 @@ func (g *seating) recorded(s *student, name string) int {
 
 // key makes a key that is not too long from an ordinal and a slug.
 func (g *seating) key(n int, slug string, number int) string {
-	out, _ := g.withOrdinal(g.at, g.pattern, n, g.cut(n, slug, number))
-	return out
+	return g.filled(n, g.cut(n, slug, number))
+}
+
+// filled is the pattern with an ordinal and a slug.
+func (g *seating) filled(n int, slug string) string {
+	out, _ := g.withOrdinal(g.at, g.pattern, n) // seat has checked it
+	return strings.ReplaceAll(out, "{name}", slug)
 }
 
 // cut shortens a slug so that it fits into the key, with a number from 2 on.
 func (g *seating) cut(n int, slug string, number int) string {
-	rest, _ := g.withOrdinal(g.at, g.pattern, n, "")
+	rest := g.filled(n, "")
 	suffix := ""
 	if number > 1 {
 		suffix = "-" + strconv.Itoa(number)
