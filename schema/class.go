@@ -116,7 +116,11 @@ func (e *expander) publicKey(at Pos, text string) {
 func (e *expander) publicKeyFile(at *Node) (keys []*Node) {
 	content, ok := e.files[at.sibling()]
 	switch {
-	case !ok || content.Err != "":
+	case !ok: // what is read are the paths that the specs have
+		e.errorAt(at, "cloud_init.ssh_keys", CodeFile, "write the keys of each guest under overrides",
+			"the path of a file with public keys cannot have {n}")
+		return nil
+	case content.Err != "":
 		e.errorAt(at, "cloud_init.ssh_keys", CodeFile, "write a public key, or the path of a file with public keys, relative to the spec",
 			"cannot read %s: %s", at.sibling(), content.Err)
 		return nil

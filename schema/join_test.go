@@ -66,7 +66,8 @@ func TestJoinProblems(t *testing.T) {
 		"renamed to none":  {"renamed: {y: z}\nvms: {x: {}}", []string{"5:11 list-clash: y is renamed to z, but the spec has no VM or container z"}},
 		"renamed in turn":  {"renamed: {v: w, w: x}\nvms: {x: {}}", nil},
 		"renamed to one":   {"renamed: {v: x, w: x}\nvms: {x: {}}", []string{"5:17 list-clash: v and w are both renamed to x"}},
-		"key file":         {"vms: {x: {cloud_init: {ssh_keys: [k.pub]}}, y: {cloud_init: {ssh_keys: [gone.pub]}}}", []string{"5:73 missing-file: cannot read specs/gone.pub: "}},
+		"key file":         {"vms: {x: {cloud_init: {ssh_keys: [k.pub]}}, y: {cloud_init: {ssh_keys: [gone.pub]}}}", []string{"5:73 missing-file: specs/gone.pub contains no public key"}},
+		"numbered file":    {"groups: {x: {count: 2, cloud_init: {ssh_keys: ['k{n}.pub']}}}", []string{"5:48 missing-file: the path of a file with public keys cannot have {n}"}},
 		"private key file": {"defaults: {node: n, template: 9000, cloud_init: {ssh_keys: [k]}}\nvms: {x: {}, y: {}}", []string{"4:61 secret: specs/k contains a private key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +75,7 @@ func TestJoinProblems(t *testing.T) {
 			if strings.HasPrefix(c.spec, "defaults:") {
 				spec = stackHead + c.spec + "\n"
 			}
-			_, text := joined(t, spec, map[string]string{"specs/k.pub": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 a@b\n", "specs/k": "-----BEGIN OPENSSH PRIVATE KEY-----\n"})
+			_, text := joined(t, spec, map[string]string{"specs/gone.pub": "", "specs/k.pub": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 a@b\n", "specs/k": "-----BEGIN OPENSSH PRIVATE KEY-----\n"})
 			var got []string
 			for line := range strings.Lines(text) {
 				line = strings.TrimSpace(line)
