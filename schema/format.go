@@ -46,7 +46,8 @@ const (
 	// The syntaxes of RE2 and JSON Schema agree on no escape for the latter.
 	control   = `\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f`
 	direction = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-	urlSpace  = `\x00-\x20\x7f-\x9f` + direction + `"'@`
+	// urlSpace has what a URL has to write as %XX, and characters that look like others.
+	urlSpace = `\x00-\x20\x7f-\x9f` + "\u00a0\u061c\u2000-\u206f" + `"'@`
 	// afterScheme is the rest of a URL: a host, a port from 1 to 65535, a path.
 	afterScheme = `([^` + urlSpace + `/?#:\[\]]+|\[` + ipv6 + `\])(:` + port + `)?(/[^` + urlSpace + `]*)?$`
 	// cpuTypes are those of bpg/proxmox 0.111.1 (proxmoxtf/resource/vm/validators.go), and custom ones of the cluster.

@@ -129,6 +129,8 @@ func (e *expander) image(root *Node) Image {
 	case u.User != nil || slices.ContainsFunc(parameters, secretParameter):
 		e.errorPos(at, path, CodeSecret, "use a URL that needs no token, such as that of a mirror of your own; and revoke this one",
 			"the URL has a user, or a parameter that looks like a token: it would be in the lock and in rendered files")
+	case !matches("url", out.URL):
+		e.errorPos(at, path, CodeValue, "write it as https://HOST/PATH, with a space as %20, and @ as %40", "this is no URL of http or https")
 	case moving(u.Path):
 		e.warn(at, path, CodeMovingImage, "write the URL of one release, with its date",
 			"the URL looks like that of the latest image: another download of it may be another image")

@@ -193,3 +193,31 @@ func TestNamesOfSpecsFitTheLock(t *testing.T) {
 		}
 	}
 }
+
+// TestTakesWhatSpecsTake: what a spec may say, the lock may have. Otherwise a render would end with a lock that it
+// cannot read back.
+func TestTakesWhatSpecsTake(t *testing.T) {
+	for _, c := range []struct {
+		spec, lock string
+		texts      []string // in which each character is tried instead of the asterisk
+	}{
+		{"url", "endpoint", []string{"https://h*h/", "https://h/*", "http://h/a*b"}},
+		{"endpoint", "endpoint", []string{"https://h*h:8006/", "https://h/*"}},
+		{"url", "image url", []string{"https://h*h/", "https://h/*"}},
+		{"host", "server", []string{"a*b", "*a", "a*"}},
+		{"label", "name", []string{"a*b", "*a", "a*"}},
+		{"key", "name", []string{"a*b", "*a", "a*"}},
+		{"prefix", "state key", []string{"a*b", "*a", "a*"}},
+		{"chosenmac", "chosen mac", []string{"BC:24:11:00:00:0*"}},
+	} {
+		for r := rune(1); r < 0x2100; r++ {
+			for _, text := range c.texts {
+				text = strings.ReplaceAll(text, "*", string(r))
+				said, _ := schema.Matches(c.spec, text)
+				if read, _ := matches(c.lock, text); said && !read {
+					t.Errorf("%q is a %s, and no %s of the lock", text, c.spec, c.lock)
+				}
+			}
+		}
+	}
+}
