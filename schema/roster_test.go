@@ -32,6 +32,9 @@ const class = "apiVersion: stackgen/v1\nkind: Class\nname: a\ndefaults: {node: n
 func TestRosterFile(t *testing.T) {
 	for name, c := range map[string]struct{ csv, problems, keys string }{
 		"names":                                     {"name\nAna\nBo Žuk\n", "", "ana bo-zuk"},
+		"merge conflict":                            {"name\nAna\n<<<<<<< HEAD\nBo\n=======\nCid\n>>>>>>> x\n", "specs/r.csv:3:1: error: Git left a merge conflict here [bad-roster]", ""},
+		"merge conflict, columns":                   {"name,x\r\nAna,1\r\n<<<<<<< HEAD\r\nBo,2\r\n||||||| 0123abc\r\n=======\r\nCid,3\r\n>>>>>>> x\r\n", "specs/r.csv:3:1: error: Git left a merge conflict here [bad-roster]", ""},
+		"merge conflict of headers":                 {"<<<<<<< HEAD\nname\n=======\nname,x\n>>>>>>> x\n", "specs/r.csv:1:1: error: Git left a merge conflict here [bad-roster]", ""},
 		"byte order mark":                           {"\ufeffname,x\nAna,1\n", "", "ana"},
 		"header in any case, any column":            {"Mail, NAME \nx,Ana\n", "", "ana"},
 		"blank lines":                               {"name\n\nAna\n\nBo\n", "", "ana bo"},

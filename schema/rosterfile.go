@@ -20,6 +20,7 @@ type rosterFile struct {
 	at       *Node // the file's name in the spec
 	name     string
 	students []student
+	conflict bool // a merge conflict was reported
 }
 
 // read reads the students, at most one more than a stack can have. It goes on after a line that
@@ -43,6 +44,9 @@ func (f *rosterFile) read() bool {
 	if ok && separatorLine.MatchString(strings.Join(header, string(r.Comma))) {
 		header, ok = f.record(r)
 	}
+	if ok && f.conflicts(r, header) {
+		return false
+	}
 	values := f.columns(r, header, body)
 	if !ok || values == nil {
 		return false
@@ -50,7 +54,7 @@ func (f *rosterFile) read() bool {
 	name := slices.Index(header, "name")
 	for ok && name >= 0 && len(f.students) <= maxVMs {
 		var record []string
-		if record, ok = f.record(r); record != nil {
+		if record, ok = f.record(r); record != nil && !f.conflicts(r, record) {
 			f.line(r, record, header, values, name)
 		}
 	}
@@ -73,6 +77,19 @@ func (f *rosterFile) record(r *csv.Reader) (record []string, more bool) {
 	f.errorPos(Pos{File: f.name, Line: e.StartLine, Col: 1}, "", CodeRoster, "quote fields that contain a separator, a quote or a line break",
 		"the roster is not valid CSV: %v", e.Err)
 	return nil, true
+}
+
+// conflicts reports whether a line is one with which Git marks the versions of a merge conflict: it is no student. The first
+// one is a problem.
+func (f *rosterFile) conflicts(r *csv.Reader, record []string) bool {
+	if !conflictLine.MatchString(record[0]) {
+		return false
+	}
+	if line, _ := r.FieldPos(0); !f.conflict {
+		f.conflict = true
+		f.errorPos(Pos{File: f.name, Line: line, Col: 1}, "", CodeRoster, conflictFix, conflictMessage)
+	}
+	return true
 }
 
 // line reads the line of a student.

@@ -47,6 +47,10 @@ func syntaxProblem(file string, src []byte, err error) Problem {
 		Message:  "not valid YAML: " + text,
 	}
 	lines := strings.Split(string(src), "\n")
+	if n := conflict(lines); n > 0 {
+		p.Line, p.Message, p.Fix = n, conflictMessage, conflictFix
+		return p
+	}
 	if m := yamlAnchor.FindStringSubmatch(text); m != nil {
 		p.unknownAnchor(lines, m[1])
 		return p
@@ -63,6 +67,23 @@ func syntaxProblem(file string, src []byte, err error) Problem {
 		p.repair(lines)
 	}
 	return p
+}
+
+// conflictLine is one of the lines with which Git marks the versions of a merge conflict.
+var conflictLine = regexp.MustCompile(`^(<{7}|={7}|>{7}|\|{7})( .*)?\r?$`)
+
+const (
+	conflictMessage = "Git left a merge conflict here"
+	conflictFix     = "keep what is right of both versions, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>"
+)
+
+// conflict is the number of the line at which a merge conflict begins, or 0.
+func conflict(lines []string) int {
+	begin := slices.IndexFunc(lines, func(l string) bool { return conflictLine.MatchString(l) && l[0] == '<' })
+	if begin < 0 || !slices.ContainsFunc(lines[begin:], func(l string) bool { return conflictLine.MatchString(l) && l[0] == '>' }) {
+		return 0
+	}
+	return begin + 1
 }
 
 // unknownAnchor points at the alias, which the parser names without a line.
