@@ -78,7 +78,8 @@ func (d *stackDecider) keepRekeyed(r rekeying) []finding.Step {
 // already.
 func (d *stackDecider) renaming(add schema.Rename) finding.Line {
 	out := finding.Line{Text: "renamed: {{}}", Sep: ", "}
-	for _, r := range append(slices.Clone(d.stack.Renamed), add) {
+	others := slices.DeleteFunc(slices.Clone(d.stack.Renamed), func(r schema.Rename) bool { return r.From == add.From })
+	for _, r := range append(others, add) {
 		out.Items = append(out.Items, finding.Key(r.From)+": "+finding.Key(r.To))
 	}
 	return out

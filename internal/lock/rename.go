@@ -9,6 +9,7 @@ import (
 
 // rename moves the entries of renamed VMs to their new keys.
 func (d *stackDecider) rename() {
+	d.freeKeys()
 	at := make(map[string]int, len(d.lock.VMs))
 	for i, e := range d.lock.VMs {
 		at[e.Key] = i
@@ -35,8 +36,7 @@ func (d *stackDecider) rename() {
 		case from < 0 && to < 0 && !d.lock.Had(r.From):
 			d.clash(r.Pos, "renamed", "remove the line, or correct the old key", "the lock has no VM or container %q", r.From)
 		case from >= 0 && to >= 0:
-			d.clash(r.Pos, "renamed", "retire or forget one of them",
-				"%s and %s are both in the lock, and two guests cannot become one", r.From, r.To)
+			d.keyTaken(r, d.lock.VMs[to].Value.Status)
 		case from >= 0:
 			v := &d.lock.VMs[from]
 			was := v.Key
@@ -52,6 +52,41 @@ func (d *stackDecider) rename() {
 			v.Former = append(slices.Clone(v.Former), Address{v.Address(r.To).Profile, r.From})
 		}
 	}
+}
+
+// freeKeys removes entries whose keys renamed guests get, if nothing of them exists and no list has them any more: a render
+// removes those anyway.
+func (d *stackDecider) freeKeys() {
+	wanted := map[string]bool{}
+	for _, r := range d.stack.Renamed {
+		wanted[r.To] = wanted[r.To] || d.lock.VMs.index(r.From) >= 0
+	}
+	var kept, dropped Ordered[VM]
+	for _, e := range d.lock.VMs {
+		v := e.Value
+		if !wanted[e.Key] || v.Status == Live || !v.Gone || d.retired[e.Key] || d.forgotten[e.Key] {
+			kept = append(kept, e)
+			continue
+		}
+		dropped = append(dropped, e)
+		d.release(&v, d.stack.Name+"/"+e.Key, "")
+		delete(d.addresses, e.Key)
+		delete(d.had, e.Key)
+	}
+	d.lock.VMs = kept
+	d.noteLeaving(nil, dropped)
+}
+
+// keyTaken refuses a new key that another guest of the lock has.
+func (d *stackDecider) keyTaken(r schema.Rename, status string) {
+	if status == Live {
+		d.clash(r.Pos, "renamed", "retire or forget one of them",
+			"%s and %s are both in the lock, and two guests cannot become one", r.From, r.To)
+		return
+	}
+	d.clash(r.Pos, "renamed",
+		"undo the change of the key, run `stackgen resolve`, which records whether that guest is gone, then change it again",
+		"%s is the key of a guest in the lock that is %s and may exist", r.To, status)
 }
 
 // last is the key that a VM has after all renames.
