@@ -178,13 +178,19 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 		d.stackRenamed(&f, name, l, to)
 	}
 	if !slices.ContainsFunc(d.project.Stacks, func(s *schema.Stack) bool { return d.options.Specs[s.Name] == l.Spec }) {
-		f.Next("or restore the spec", "git checkout -- "+shell.Word(l.Spec))
+		f.Next("or restore the spec", restore(l.Spec))
 	}
 	f.Add(d.settingsStep("or destroy its guests and records", "render and apply", "retired", d.project.Retired != nil,
 		names("retired", d.project.Retired, name), "stackgen render", d.appliesGone(name)))
 	f.Add(d.settingsStep("or stop managing its guests and records", "render", "forgotten", d.project.Forgotten != nil,
 		names("forgotten", d.project.Forgotten, name), "stackgen render"))
 	return f
+}
+
+// restore is the command that restores a spec as Git had it last, whether its removal was committed or not.
+func restore(spec string) string {
+	file := shell.Word(spec)
+	return `git checkout "$(git log -1 --diff-filter=AM --format=%H -- ` + file + `)" -- ` + file
 }
 
 // settingsStep is a step that adds an entry of a list to the settings of the project, which may have none yet. The line has

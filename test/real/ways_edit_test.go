@@ -217,10 +217,13 @@ var placeholder = regexp.MustCompile(`(?:^|[\s:,\[{=/])(\.\.\.|<?[A-Z][A-Z]+(?:-
 
 var macAddress = regexp.MustCompile(`(?:[0-9A-F]{2}:){5}[0-9A-F]{2}`)
 
+// notReplaced are capitals that are no placeholder: the FB of a MAC address, and what a filter of Git keeps.
+var notReplaced = regexp.MustCompile(macAddress.String() + `|--diff-filter=[A-Z]+`)
+
 // fill replaces placeholders.
 func (s *wayState) fill(line string) (string, error) {
 	for {
-		m := placeholder.FindStringSubmatchIndex(macAddress.ReplaceAllStringFunc(line, strings.ToLower)) // FB may be a part of one
+		m := placeholder.FindStringSubmatchIndex(notReplaced.ReplaceAllStringFunc(line, strings.ToLower))
 		if m == nil {
 			return line, nil
 		}
