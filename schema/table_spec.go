@@ -83,8 +83,8 @@ var stackFields = []Field{
 	{Key: guest.Checkpoint, Type: Bool, Doc: "`checkpoint` of all VMs; that of a VM, a group or `defaults` wins."},
 	{Key: "rollout", Type: Object, Fields: rolloutFields, Doc: "How `stackgen rebuild` replaces several VMs: in waves, each after all VMs of the one before are healthy. Without it, all at the same time, and without a check. The options of that command override it."},
 	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Where `stackgen outputs` writes what other programs read."},
-	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, to destroy. Remove an entry after the apply, when `stackgen apply` or `resolve` has recorded that it does not exist any more."},
-	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that stackgen no longer manages and does not destroy. Their VMIDs stay reserved until `stackgen apply` or `resolve` has seen that they are gone."},
+	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "label"}, Doc: "Keys of VMs, or names of units, to destroy. Remove an entry after the apply, when `stackgen apply` or `resolve` has recorded that it does not exist any more."},
+	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "label"}, Doc: "Keys of VMs, or names of units, that stackgen no longer manages and does not destroy. Their VMIDs stay reserved until `stackgen apply` or `resolve` has seen that they are gone."},
 	{Key: "renamed", Type: Map, KeyIs: "key", Elem: &Field{Type: String, Format: "key"}, Doc: "Old key to new key of VMs that get another key. An old key is free again after `stackgen apply`, or an apply with Terragrunt and `stackgen resolve`. A name from the naming pattern changes with the key."},
 }
 
@@ -95,11 +95,11 @@ var projectFields = []Field{
 }
 
 var waysFields = []Field{
-	{Key: "stacks", Type: List, Elem: &Field{Type: String, Format: "label"}, Doc: "Names of stacks."},
+	{Key: "stacks", Type: List, Elem: &Field{Type: String, Format: "stackname"}, Doc: "Names of stacks."},
 }
 
 var renamedFields = []Field{
-	{Key: "stacks", Type: Map, KeyIs: "label", Elem: &Field{Type: String, Format: "label"}, Doc: "Old name to new name of stacks."},
+	{Key: "stacks", Type: Map, KeyIs: "stackname", Elem: &Field{Type: String, Format: "stackname"}, Doc: "Old name to new name of stacks."},
 }
 
 var engineFields = []Field{

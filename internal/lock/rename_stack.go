@@ -122,7 +122,7 @@ func (d *decider) stackRenamed(f *finding.Finding, name string, l *Stack, to *sc
 
 // namesChange says how the VMs of a stack keep their names when it is renamed.
 func (d *decider) namesChange(f *finding.Finding, name string, to *schema.Stack) {
-	if strings.Contains(to.Naming, "{stack}") {
+	if strings.Contains(to.Naming, "{stack}") && !to.IsTemplate() { // a template has the name of its creation
 		f.Because("the names of its guests and records change with its name; to keep them, write into %s: %s", d.options.Specs[to.Name],
 			fmt.Sprintf("naming: {pattern: %q}", strings.ReplaceAll(to.Naming, "{stack}", name)))
 	}
