@@ -152,6 +152,9 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			renamed := d.renaming(schema.Rename{From: e.Key, To: d.newKey(removed)})
 			steps = append(steps, finding.DoAll("or, to keep under another key: "+d.into("renamed", d.stack.Renamed != nil)+", then render",
 				renamed, "stackgen render"))
+			if to := d.movedTo(e); to != "" {
+				steps = append(steps, d.adoptThere(to, removed[i:i+1]))
+			}
 		default:
 			reason, steps = d.memberLeft(member, corrected, reason, steps)
 		}
@@ -161,6 +164,34 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			f.Because("of %s, who is not in the roster any more", d.nameOf(member))
 		}
 	}
+}
+
+// movedTo is the other stack in which the key of a VM is new: its spec may have the VM now, as after a split. It is empty if
+// there is none, or several.
+func (d *stackDecider) movedTo(e Entry[VM]) string {
+	found, n := "", 0
+	for _, s := range d.project.Stacks {
+		fits := func(v *schema.VM) bool {
+			return v.Key == e.Key && v.IsContainer() == e.Value.IsContainer() && v.VMID == 0
+		}
+		if slices.ContainsFunc(s.VMs, fits) && s.Name != d.stack.Name && !d.decider.old.Has(s.Name, e.Key) {
+			found, n = s.Name, n+1
+		}
+	}
+	if n != 1 {
+		return ""
+	}
+	return found
+}
+
+// adoptThere is the way out for a VM that has moved to the spec of another stack. Without it, that one gets a new VM.
+func (d *stackDecider) adoptThere(stack string, vms Ordered[VM]) finding.Step {
+	step := finding.DoAll("or, to keep in stack "+stack+", whose spec has this key: "+d.into("forgotten", d.stack.Forgotten != nil)+
+		", then let the other stack adopt it", Entries("forgotten", d.stack.Forgotten, vms[0].Key))
+	step.Lines = append(step.Lines, finding.Line{
+		Text: "stackgen adopt {}", Items: []string{fmt.Sprintf("%s/%s=%d", stack, vms[0].Key, vms[0].Value.VMID)}, Sep: " ",
+	}, finding.Line{Text: "stackgen render"}, d.stateRemove(vms), finding.Line{Text: "stackgen import-blocks"})
+	return step
 }
 
 // refuseUnseen refuses to drop a retired VM or unit that may exist.
