@@ -45,7 +45,8 @@ func (j *joiner) clashes() {
 				"pool %q is already created", s.Pool.ID)
 		}
 		if s.Registration != "" {
-			c.once("registration "+path.Clean(s.Registration), s.RegistrationPos, CodeValue, "choose another file",
+			file := strings.ToLower(path.Clean(s.Registration)) // some file systems ignore case
+			c.once("registration "+file, s.RegistrationPos, CodeValue, "choose another file",
 				"the registration %q is already used", s.Registration)
 		}
 		for _, v := range s.VMs {
