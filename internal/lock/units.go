@@ -60,9 +60,9 @@ func (d *stackDecider) units() {
 		delete(status, e.Key)
 		switch {
 		case known:
-		case d.retired[e.Key]:
+		case d.retired[e.Key] && !d.isGuest(e.Key):
 			now = Retired
-		case d.forgotten[e.Key]:
+		case d.forgotten[e.Key] && !d.isGuest(e.Key):
 			now = Forgotten
 		case e.Value.Status == Moving && slices.Contains(d.options.RecordsMoved, d.stack.Name):
 			continue
@@ -151,9 +151,22 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 	}
 }
 
+// isGuest reports whether a guest that may exist has the name of a unit as its key, such as dns. Then the lists of the spec
+// name the guest.
+func (d *stackDecider) isGuest(unit string) bool {
+	was := d.old[unit]
+	return d.inSpec[unit] != nil || was != nil && !was.Gone
+}
+
 // unitGone refuses to drop a unit that the spec no longer asks for.
 func (d *stackDecider) unitGone(unit string) {
 	spec := d.lock.Spec
+	restore := "restore what asked for it in " + spec
+	if d.isGuest(unit) {
+		d.refuse(finding.Removed, finding.Unit, unit, finding.Why("unit-unwanted", spec), finding.Do(restore),
+			finding.Do("or give the guest another key, or destroy it, first: then `retired` and `forgotten` in "+spec+" name the unit"))
+		return
+	}
 	into := "destroy its resources: " + d.into("retired", d.stack.Retired != nil)
 	what := into + ", then render and apply"
 	lines := []string{"stackgen render", d.applies()}
@@ -166,7 +179,7 @@ func (d *stackDecider) unitGone(unit string) {
 		finding.DoAll(what, Entries("retired", d.stack.Retired, unit), lines...),
 		finding.DoAll("or stop managing its resources: "+d.into("forgotten", d.stack.Forgotten != nil)+", then render",
 			Entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),
-		finding.Do("or restore what asked for it in "+spec))
+		finding.Do("or "+restore))
 }
 
 // leavesGuests reports whether VMs of the stack may stay in its pool, which the spec has no more: those that an apply
