@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stackgen/internal/finding"
@@ -57,7 +58,12 @@ func (d *stackDecider) refuseAgain(v *schema.VM, e Entry[VM]) {
 // adoptAgain is the step that says in the spec that a member of a group or class is the guest
 // that had its key.
 func (d *stackDecider) adoptAgain(what, path string, e Entry[VM]) finding.Step {
-	adopt := fmt.Sprintf("%s: {adopt: {vmid: %d}}", finding.Key(e.Key), e.Value.VMID)
+	adopt, overrides := fmt.Sprintf("adopt: {vmid: %d}", e.Value.VMID), path+".overrides."
+	has := func(v *schema.VM) bool { return strings.HasPrefix(v.Path, overrides) }
+	if slices.ContainsFunc(d.stack.VMs, has) { // a second map of this name would be refused
+		return finding.DoPhases(what+": write into "+d.lock.Spec+", then render",
+			[]string{adopt + "  # " + overrides + e.Key}, []string{"stackgen render"})
+	}
 	return finding.DoAll(what+": add to "+path+" in "+d.lock.Spec+", then render",
-		finding.Line{Text: "overrides: {{}}", Sep: ", ", Items: []string{adopt}}, "stackgen render")
+		finding.Line{Text: "overrides: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": {" + adopt + "}"}}, "stackgen render")
 }
