@@ -85,8 +85,8 @@ func TestShareLinesOfGroups(t *testing.T) {
 		s.VMs = append(s.VMs, &schema.VM{Key: string(rune('a' + i)), Path: path})
 	}
 	for _, c := range []struct{ keys, want string }{
-		{"abcef", "groups.web, for all of its VMs|groups.web, for all of its VMs|groups.web, for all of its VMs|groups.few, e|groups.few, f"},
-		{"abd", "groups.web, a|groups.web, b|vms.d"},
+		{"abcef", "groups.web, for all of its VMs|groups.web, for all of its VMs|groups.web, for all of its VMs|groups.few.overrides.e|groups.few.overrides.f"},
+		{"abd", "groups.web.overrides.a|groups.web.overrides.b|vms.d"},
 		{"abcdef", strings.Repeat("|defaults, for all VMs of lab", 6)[1:]},
 	} {
 		var found []finding.Finding

@@ -140,11 +140,7 @@ func specLine(v *schema.VM, text string) string {
 	if v == nil {
 		return text
 	}
-	at := v.Path
-	if !strings.HasSuffix(at, "."+v.Key) { // of a group or class
-		at += ", " + v.Key
-	}
-	return text + "  # " + at
+	return text + "  # " + strings.Join(v.OwnEntry(), ".")
 }
 
 // macLine is the line for the MAC address of a network device, counted from 0.
