@@ -123,7 +123,7 @@ func findVM(p *schema.Project, stack, key string) (*schema.Stack, *schema.VM) {
 
 // otherVM refuses to replace a VM that was rendered before.
 func otherVM(v *schema.VM, stack, key string, reason finding.Reason, was, is Identity) finding.Finding {
-	spec, line := "the spec", fmt.Sprintf("%s: {vmid: %d}", key, was.VMID)
+	spec, line := "the spec", fmt.Sprintf("%s: {vmid: %d}", finding.Key(key), was.VMID)
 	if v != nil {
 		spec, line = v.File, fmt.Sprintf("vmid: %d  # %s", was.VMID, strings.Join(v.OwnEntry(), "."))
 	}

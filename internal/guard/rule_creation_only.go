@@ -99,7 +99,7 @@ func (s *subject) placed() {
 	spec := strings.Join(nodes, ", ")
 	s.MadeWith = append(s.MadeWith, finding.Made{Property: guest.Placement, Was: s.guest.Node, Spec: spec})
 	s.Because("placed on %s, and the placement of the spec says %s", s.guest.Node, spec)
-	s.Next("to say where it is, write into "+s.at.Spec, s.line("node: "+s.guest.Node))
+	s.Next("to say where it is, write into "+s.at.Spec, s.line("node: "+finding.Key(s.guest.Node)))
 	s.Next("or migrate it, and write its node into "+s.at.Spec, migrateLine(s.guest, nodes[0]))
 }
 

@@ -111,7 +111,7 @@ func (s *subject) refuseTarget() {
 	s.cannotMigrate(finding.Why("target-down", n.Down()))
 	what, line := n.Wake()
 	s.Next(what+", then run preflight again", line)
-	s.Next("or leave the VM where it is: write into "+s.at.Spec, s.line("node: "+s.guest.Node))
+	s.Next("or leave the VM where it is: write into "+s.at.Spec, s.line("node: "+finding.Key(s.guest.Node)))
 }
 
 // missingStorages are the storages of drives that the target does not have, each with what it

@@ -69,7 +69,7 @@ func (s *subject) movedBeforeImport() {
 
 // leaveThere is the step after which the VM stays where it is.
 func (s *subject) leaveThere() {
-	s.Next("to leave it there, write into "+s.at.Spec, s.line("node: "+s.guest.Node))
+	s.Next("to leave it there, write into "+s.at.Spec, s.line("node: "+finding.Key(s.guest.Node)))
 }
 
 // ignoreNode is the step after which it does not matter where the VM is.

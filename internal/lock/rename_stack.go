@@ -27,14 +27,16 @@ func (d *decider) renameStacks() {
 		from := d.lock.Stacks.index(r.From)
 		switch {
 		case specs[r.From]:
-			d.clash(r.Pos, "renamed", "write name: "+r.To+" into its spec, or remove the line", "stack %s is in renamed and also has a spec", r.From)
+			d.clash(r.Pos, "renamed", "write name: "+finding.Key(r.To)+" into its spec, or remove the line",
+				"stack %s is in renamed and also has a spec", r.From)
 		case !known[r.From] && !known[to]:
 			d.clash(r.Pos, "renamed", "remove the line, or correct the old name", "the lock has no stack %q", r.From)
 		case from < 0:
 		case d.lock.Stacks.index(to) >= 0:
 			d.clash(r.Pos, "renamed", "retire or forget one of them", "%s and %s are both in the lock, and two stacks cannot become one", r.From, to)
 		case !specs[to]:
-			d.clash(r.Pos, "renamed", "write name: "+to+" into its spec", "stack %s is renamed to %s, and no spec has that name", r.From, to)
+			d.clash(r.Pos, "renamed", "write name: "+finding.Key(to)+" into its spec",
+				"stack %s is renamed to %s, and no spec has that name", r.From, to)
 		case d.options.Selected(to):
 			d.lock.Stacks[from].Key = to
 			d.renamed[to] = r.From
@@ -103,9 +105,11 @@ func (d *decider) stackRenamed(f *finding.Finding, name string, l *Stack, to *sc
 	d.namesChange(f, name, to)
 	var all []string
 	for _, r := range d.project.Renamed {
-		all = append(all, r.From+": "+r.To)
+		all = append(all, finding.Key(r.From)+": "+finding.Key(r.To))
 	}
-	entry := finding.Line{Text: "renamed: {stacks: {{}}}", Items: append(all, name+": "+to.Name), Sep: ", "}
+	entry := finding.Line{
+		Text: "renamed: {stacks: {{}}}", Items: append(all, finding.Key(name)+": "+finding.Key(to.Name)), Sep: ", ",
+	}
 	then, line := "render", "stackgen render"
 	if !l.sameState(&now) {
 		m := d.moveOf(l, &now)
@@ -116,7 +120,7 @@ func (d *decider) stackRenamed(f *finding.Finding, name string, l *Stack, to *sc
 	}
 	f.Add(d.settingsStep("or keep its guests under the name "+to.Name, then, "renamed", d.project.Renamed != nil, entry, line))
 	if spec == l.Spec {
-		f.Next("or undo the new name in "+spec, "name: "+name)
+		f.Next("or undo the new name in "+spec, "name: "+finding.Key(name))
 	}
 }
 
