@@ -29,6 +29,7 @@ func (e *env) guardCommand() *cli.Command {
 		Flags: e.judgeFlags(planFlag(), &cli.StringFlag{Name: "project", Value: ".", Usage: "the project is in `DIR`"},
 			&cli.BoolFlag{Name: "failed", Usage: "the run has failed: forget the VMs that it was about to create and did not make"},
 			&cli.BoolFlag{Name: "unanswered", Usage: "with --failed: a request of the run had no answer, so these VMs may still be made: keep them"},
+			&cli.BoolFlag{Name: "taken", Usage: "with --failed: another guest had the VMID of a VM: forget also the VMs that are in no state"},
 			&cli.StringSliceFlag{Name: "variable", Usage: "the environment sets the variable `NAME` of the unit's module (repeatable)"}),
 		OnUsageError: usageError,
 		Action:       e.guard,
@@ -40,8 +41,10 @@ func (e *env) guard(c *cli.Context) error {
 	if len(args) < 2 || !slices.Contains([]string{"apply", "destroy", "exec"}, args[1]) {
 		return errors.New("usage: stackgen guard STACK/UNIT -- apply|destroy|exec")
 	}
-	if c.Bool("unanswered") && !c.Bool("failed") {
-		return errors.New("--unanswered says how a run has failed: give --failed, too")
+	for _, how := range []string{"unanswered", "taken"} {
+		if c.Bool(how) && !c.Bool("failed") {
+			return fmt.Errorf("--%s says how a run has failed: give --failed, too", how)
+		}
 	}
 	// Every unit of a run would repeat warnings and progress, and Terragrunt repeats
 	// what goes to stderr: all that a person needs goes to stdout, once.
@@ -60,7 +63,7 @@ func (e *env) guard(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("failed") {
-		return hook.Failed(c.Context, c.Bool("unanswered"))
+		return hook.Failed(c.Context, failure(c))
 	}
 	answer, err := hook.Check(c.Context)
 	switch {
@@ -89,6 +92,17 @@ func (e *env) guard(c *cli.Context) error {
 	}
 	_ = report.Printf(e.errOut, "stackgen guard: blocked: fix the findings above\n")
 	return exitCode(exitStop)
+}
+
+// failure is how a run has failed, as the hook says it.
+func failure(c *cli.Context) check.Failure {
+	switch {
+	case c.Bool("taken"):
+		return check.VMIDTaken
+	case c.Bool("unanswered"):
+		return check.WithoutAnswer
+	}
+	return check.Answered
 }
 
 // permitted prints that a run may go on, which VMs of its unit it restarts or changes

@@ -36,13 +36,22 @@ locals {
   creating = local.stack.guard != "off" && local.unit == "proxmox-vm" ? concat(local.applies, ["exec"]) : []
   failed   = ["stackgen", "guard", "--failed", "--project", get_parent_terragrunt_dir()]
 
+  # OpenTofu breaks long lines at spaces, and begins each with a colored rule.
+  space = "(\\s|│|\\x1b\\[[0-9;]*m)+"
+
+  # What a failure says if another guest had the VMID of a VM that was about to be created.
+  taken = replace(join("|", [
+    "unable\\s+to\\s+create\\s+VM\\s+(\\d+)(:|\\s+-)\\s+(config\\s+file|VM\\s+\\d+)\\s+already\\s+exists",
+    "qemu-server/(\\d+)\\.conf'\\s+failed:\\s+File\\s+exists",
+  ]), "\\s+", local.space)
+
   # What a failure says if a request had no answer.
-  unanswered = join("|", [
+  unanswered = replace(join("|", [
     "HTTP\\s+5(0[234]|9[0-9])", "(i/o|handshake)\\s+timeout", "[Tt]imeout\\s+(exceeded|awaiting)",
     "[Tt]imed\\s+out", "deadline\\s+exceeded", "context\\s+canceled", "connection\\s+(reset|lost)",
     "closed\\s+(network|idle)\\s+connection", "broken\\s+pipe", "forcibly\\s+closed", "bad\\s+record\\s+MAC",
     "(:|unexpected)\\s+EOF", "did\\s+not\\s+respond", "data\\s+object\\s+in\\s+the\\s+response",
-  ])
+  ]), "\\s+", local.space)
 }
 
 terragrunt_version_constraint = ">= 1.1"
@@ -101,8 +110,15 @@ terraform {
   }
 
   # After a run that failed, stackgen forgets the VMs that the run was about to create and did
-  # not make: a guest that gets such a VMID later is somebody else's. It keeps them if a request
-  # had no answer: Proxmox VE may still create them.
+  # not make: a guest that gets such a VMID later is somebody else's. If another guest had a VMID
+  # by then, it forgets all that are in no state. It keeps the others if a request had no answer:
+  # Proxmox VE may still create them.
+  error_hook "stackgen-taken" {
+    commands  = local.creating
+    on_errors = [local.taken]
+    execute   = concat(local.failed, ["--taken", "${local.stack.stack}/${local.unit}", "--", "apply"])
+  }
+
   error_hook "stackgen-unanswered" {
     commands  = local.creating
     on_errors = [local.unanswered]

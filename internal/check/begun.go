@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,9 @@ type BegunVM struct {
 
 	Again bool `json:"again,omitempty"` // an earlier run, which may have been killed, has begun to create it, too
 }
+
+// once reports whether no run but the last one can have made a guest for the VM.
+func (vm BegunVM) once() bool { return !vm.Unanswered && !vm.Again && !vm.Replaces && vm.Clone == nil }
 
 // Unanswered matches what a run prints if a request of it had no answer of Proxmox VE: its
 // proxy gave up, or the connection broke. OpenTofu breaks long lines, so any space may be a line
@@ -156,8 +160,9 @@ func (b Begun) NotMade(inv *cluster.Inventory) {
 	})
 }
 
-// taken matches what a run prints if another guest had the VMID of one that it was about to create.
-var taken = regexp.MustCompile(`unable\s+to\s+create\s+VM\s+(\d+)[:\s-]+(?:config\s+file|VM\s+\d+)\s+already\s+exists|` +
+// taken matches what a run prints if another guest had the VMID of one that it was about to create. root.hcl has the same
+// pattern.
+var taken = regexp.MustCompile(`unable\s+to\s+create\s+VM\s+(\d+)(:|\s+-)\s+(config\s+file|VM\s+\d+)\s+already\s+exists|` +
 	`qemu-server/(\d+)\.conf'\s+failed:\s+File\s+exists`)
 
 // Taken drops the VMs of whose VMIDs a run says that other guests have got them in between: whatever these are called, they
@@ -165,9 +170,18 @@ var taken = regexp.MustCompile(`unable\s+to\s+create\s+VM\s+(\d+)[:\s-]+(?:confi
 func (b Begun) Taken(log string) {
 	for _, m := range taken.FindAllStringSubmatch(log, -1) {
 		maps.DeleteFunc(b, func(_ string, vm BegunVM) bool {
-			return strconv.Itoa(vm.VMID) == cmp.Or(m[1], m[2]) && !vm.Unanswered && !vm.Again && !vm.Replaces && vm.Clone == nil
+			return strconv.Itoa(vm.VMID) == cmp.Or(m[1], m[4]) && vm.once()
 		})
 	}
+}
+
+// InNoState drops the VMs that no state has, after a run that has met another guest under one of their VMIDs, and nothing
+// tells under which: a guest that the provider has made is in the state, unless a request had no answer. What an earlier run
+// has asked for may be such a guest.
+func (b Begun) InNoState(states tf.States, stack string) {
+	maps.DeleteFunc(b, func(key string, vm BegunVM) bool {
+		return vm.once() && !slices.ContainsFunc(states.Guests(stack), func(r tf.Resource) bool { return r.Key == key && r.VMID == vm.VMID })
+	})
 }
 
 // Keep keeps the VMs that a run may still make, because a request of it had no answer.
@@ -250,24 +264,37 @@ func (h *Hook) begins(found []finding.Finding) error {
 	return vms.Write(h.Project.Root, stack)
 }
 
+// A Failure is how a run has failed.
+type Failure int
+
+// The ways in which runs fail.
+const (
+	Answered      Failure = iota // Proxmox VE has answered all requests
+	WithoutAnswer                // a request had no answer: Proxmox VE may have it still
+	VMIDTaken                    // another guest had the VMID of a VM that was about to be created
+)
+
 // Failed forgets the VMs that the run of the unit, which has failed, was about to create and
 // did not make. If a request of the run had no answer, they may still be made, and it keeps
-// them. `stackgen apply` does that itself.
-func (h *Hook) Failed(ctx context.Context, unanswered bool) error {
+// them. If a VMID was taken, it forgets those that are in no state. `stackgen apply` does that itself.
+func (h *Hook) Failed(ctx context.Context, how Failure) error {
 	vms, err := ReadBegun(h.Project.Root, h.Unit.Stack)
 	if err != nil || len(vms) == 0 || h.left || h.ownRun() {
 		return err
 	}
-	if unanswered {
+	switch {
+	case how == WithoutAnswer:
 		vms.Keep()
-		return vms.Write(h.Project.Root, h.Unit.Stack)
-	}
-	if vms.unanswered() {
+	case how == VMIDTaken: // what a state that cannot be read has is not known
+		err = h.ReadStates(ctx, slices.DeleteFunc(h.Units(), func(u tf.Unit) bool { return !u.HasGuests() }))
+		vms.InNoState(h.State, h.Unit.Stack)
+	case vms.unanswered():
 		return nil
+	default:
+		if h.Inventory, err = ReadCluster(ctx, h.Project, h.sources); err != nil {
+			return fmt.Errorf("cannot see which VMs the failed run has made: %w", err)
+		}
+		vms.NotMade(h.Inventory)
 	}
-	if h.Inventory, err = ReadCluster(ctx, h.Project, h.sources); err != nil {
-		return fmt.Errorf("cannot see which VMs the failed run has made: %w", err)
-	}
-	vms.NotMade(h.Inventory)
-	return vms.Write(h.Project.Root, h.Unit.Stack)
+	return errors.Join(err, vms.Write(h.Project.Root, h.Unit.Stack))
 }

@@ -1,11 +1,15 @@
 package check
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/tf"
 	"stackgen/templates"
 )
 
@@ -37,18 +41,51 @@ func TestUnanswered(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, !want, want)
 		}
 	}
-	root, err := templates.FS.ReadFile("root.hcl")
-	if err != nil {
-		t.Fatal(err)
+	if got := hclList(t, "unanswered"); got != Unanswered {
+		t.Errorf("root.hcl has %q", got)
 	}
-	_, list, _ := strings.Cut(string(root), `unanswered = join("|", [`)
-	list, _, _ = strings.Cut(list, "])\n")
+}
+
+// hclList is the list of patterns of a name in root.hcl, as one pattern.
+func hclList(t *testing.T, name string) string {
+	t.Helper()
+	_, list, _ := strings.Cut(rootHCL(t), name+` = replace(join("|", [`)
+	list, _, _ = strings.Cut(list, "\n  ]), ")
 	var parts []string
 	for _, m := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(list, -1) {
 		parts = append(parts, strings.ReplaceAll(m[1], `\\`, `\`))
 	}
-	if got := strings.Join(parts, "|"); got != Unanswered {
+	return strings.Join(parts, "|")
+}
+
+func rootHCL(t *testing.T) string {
+	t.Helper()
+	root, err := templates.FS.ReadFile("root.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(root)
+}
+
+// TestBrokenLines: the hooks find what OpenTofu prints with colors, and breaks into lines with a rule before each.
+func TestBrokenLines(t *testing.T) {
+	if got := hclList(t, "taken"); got != taken.String() {
 		t.Errorf("root.hcl has %q", got)
+	}
+	_, space, _ := strings.Cut(rootHCL(t), `space = "`)
+	space, _, _ = strings.Cut(space, "\"\n")
+	space = strings.ReplaceAll(space, `\\`, `\`)
+	for text, pattern := range map[string]string{
+		"error cloning VM: received an HTTP 500 response - Reason: unable to create VM 300: config file already exists": taken.String(),
+		"Reason: unable to create VM 300 - VM 300 already exists on node 'pve1'":                                        taken.String(),
+		"read tcp 10.0.0.1:40000->10.0.0.2:8006: read: connection reset by peer":                                        Unanswered,
+	} {
+		is := regexp.MustCompile(strings.ReplaceAll(pattern, `\s+`, space))
+		for _, gap := range []string{" ", "\n", "\n│ ", "\n\x1b[31m│\x1b[0m \x1b[0m"} {
+			if !is.MatchString(strings.ReplaceAll(text, " ", gap)) {
+				t.Errorf("%q is not found with %q between words", text, gap)
+			}
+		}
 	}
 }
 
@@ -92,5 +129,20 @@ func TestTaken(t *testing.T) {
 	b := Begun{"a": {VMID: 300}}
 	if b.Begin("a", BegunVM{VMID: 300}, nil); !b["a"].Again {
 		t.Error("a second run does not record that there was a first one")
+	}
+}
+
+// TestInNoState: where a run does not say which VMID was taken, only what the state has is ours, or what an earlier run may have made.
+func TestInNoState(t *testing.T) {
+	states := tf.States{tf.VMUnit("live"): {Resources: []tf.Resource{
+		{Type: guest.VMResource, Key: "half", VMID: 301, Tainted: true}, {Type: guest.VMResource, Key: "moved", VMID: 399},
+	}}}
+	b := Begun{
+		"taken": {VMID: 300}, "half": {VMID: 301}, "moved": {VMID: 302}, "asked": {VMID: 303, Unanswered: true},
+		"again": {VMID: 304, Again: true}, "rebuilt": {VMID: 305, Replaces: true},
+	}
+	b.InNoState(states, "live")
+	if got := slices.Sorted(maps.Keys(b)); !slices.Equal(got, []string{"again", "asked", "half", "rebuilt"}) {
+		t.Errorf("kept are %v", got)
 	}
 }

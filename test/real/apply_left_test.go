@@ -169,3 +169,30 @@ func TestRunNotMade(t *testing.T) {
 	check(t, sim.AddFault(&pvesim.Fault{Method: "GET", Path: "/cluster/status", After: 1, Do: pvesim.DoError, Status: 503, Message: "not now"}))
 	p.fails(unit, []string{"apply", "-auto-approve"}, "out of luck", "cannot see which VMs the failed run has made")
 }
+
+// TestRunTaken is TestApplyTaken for Terragrunt without stackgen apply. OpenTofu prints with colors, as for most people.
+func TestRunTaken(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(oneSpec, "vms: {a: {}}", "vms: {a: {}, b: {}}", 1)})
+	sim := p.simulate()
+	p.render()
+	p.generate("live")
+	p.succeeds(unitDir("live", "proxmox-pool"), "terragrunt", "apply", "-auto-approve")
+	check(t, sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Do: pvesim.DoLatency, Delay: 3 * time.Second}))
+	go func() {
+		for sim.Faults()[0].Hits == 0 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		stranger := guestByHand(300, "pve1", "live-a")
+		stranger.Running = false
+		_ = sim.Add(stranger) // the run fails if it is not there
+		sim.ClearFaults()
+	}()
+	p.with("TG_NO_COLOR=false", func() {
+		p.fails(unitDir("live", "proxmox-vm"), []string{"apply", "-auto-approve"}, "already exists")
+	})
+	sim.ResetLog()
+	p.step(3, "import-blocks", "blocked conflict live/a", "stackgen adopt live/a=300")
+	p.deployed(3, "apply --yes", "blocked conflict live/a", "stackgen adopt live/a=300")
+	noWrites(t, sim)
+}
