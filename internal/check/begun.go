@@ -240,11 +240,12 @@ func (s *Session) rebuilds(stack string, out map[string]cluster.Begun) {
 }
 
 // begins records the VMs that the run is about to create: if it is killed, that proves that
-// their clones are ours. It is not for a run in which OpenTofu asks: whether the answer was
-// yes is not known here, and a record of VMs that nobody wanted would claim a stranger's.
-func (h *Hook) begins(found []finding.Finding) error {
+// their clones are ours. It records none of a run in which OpenTofu asks: whether the answer was
+// yes is not known here, and a record of VMs that nobody wanted would claim a stranger's. The
+// record of those that are complete ends before a destroy, too: no state tells that afterwards.
+func (h *Hook) begins(found []finding.Finding, asks bool) error {
 	stack := h.Unit.Stack
-	if h.Unit.Unit != lock.UnitVM || h.command.Args[0] != "apply" {
+	if h.Unit.Unit != lock.UnitVM {
 		return nil
 	}
 	vms, err := ReadBegun(h.Project.Root, stack)
@@ -254,14 +255,37 @@ func (h *Hook) begins(found []finding.Finding) error {
 	before := maps.Clone(vms)
 	vms.Created(h.State, stack)
 	for _, f := range found {
-		if f.Stack == stack && f.Unit == lock.UnitVM && f.Type == finding.VM && f.Kind == finding.Create && vms[f.Key].VMID != f.VMID {
-			vms.Begin(f.Key, BegunVM{VMID: f.VMID}, h.Project.Lock.Stacks.Get(stack))
+		if asks || !h.creates(f) {
+			continue
 		}
+		vm := vms[f.Key]
+		switch {
+		case vm.VMID != f.VMID:
+			vm = BegunVM{VMID: f.VMID}
+		case h.command.Own: // it has recorded it before
+			continue
+		}
+		vms.Begin(f.Key, vm, h.Project.Lock.Stacks.Get(stack))
 	}
 	if maps.Equal(vms, before) {
 		return nil
 	}
 	return vms.Write(h.Project.Root, stack)
+}
+
+// creates reports whether a finding is about a VM that the run creates. Without a plan, it creates all of the unit, unless
+// it is for a part of that.
+func (h *Hook) creates(f finding.Finding) bool {
+	if !h.applies() || f.Stack != h.Unit.Stack || f.Unit != lock.UnitVM || f.Type != finding.VM || f.Kind != finding.Create {
+		return false
+	}
+	plan := h.plans[h.Unit]
+	if plan == nil {
+		return !h.command.Part()
+	}
+	return slices.ContainsFunc(plan.Changes, func(c *tf.ResourceChange) bool {
+		return c.Action == tf.Create && h.Unit.Manages(c.Type) && c.Key == f.Key && tf.VMIDOf(c.After) == f.VMID
+	})
 }
 
 // A Failure is how a run has failed.

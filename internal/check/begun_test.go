@@ -4,10 +4,13 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"stackgen/guest"
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/project"
 	"stackgen/internal/tf"
 )
 
@@ -77,5 +80,54 @@ func TestBegunFile(t *testing.T) {
 	}
 	if _, err := ReadBegun(root, "live"); err == nil {
 		t.Error("a file that is no record is read")
+	}
+}
+
+// TestBegins: a run records the VMs that it creates: those of its plan, and without a plan all, unless its flags leave some out.
+func TestBegins(t *testing.T) {
+	create := func(key string, vmid int) finding.Finding {
+		f := finding.Finding{Address: finding.Address{Stack: "live", Unit: lock.UnitVM, Type: finding.VM, Key: key}, Kind: finding.Create}
+		f.VMID = vmid
+		return f
+	}
+	found := []finding.Finding{create("a", 300), create("b", 301)}
+	onlyA := &tf.Plan{Changes: []*tf.ResourceChange{
+		{Type: guest.VMResource, Key: "a", Action: tf.Create, After: map[string]any{"vm_id": float64(300)}},
+		{Type: guest.VMResource, Key: "b", Action: tf.NoOp},
+	}}
+	made := tf.State{Resources: []tf.Resource{{Type: guest.VMResource, Key: "old", VMID: 305, Made: true}}}
+	old, killed := BegunVM{VMID: 305}, BegunVM{VMID: 300, Start: true}
+	for name, c := range map[string]struct {
+		line   string
+		plan   *tf.Plan
+		asks   bool
+		before Begun
+		want   Begun
+	}{
+		"no plan":               {"apply", nil, false, nil, Begun{"a": {VMID: 300}, "b": {VMID: 301}}},
+		"a plan":                {"apply", onlyA, false, nil, Begun{"a": {VMID: 300}}},
+		"a part":                {"apply -target=x", nil, false, nil, Begun{}},
+		"what exists":           {"apply -refresh-only", nil, false, nil, Begun{}},
+		"OpenTofu asks":         {"apply", onlyA, true, Begun{"old": old}, Begun{}},
+		"a destroy":             {"destroy", nil, false, Begun{"old": old, "a": killed}, Begun{"a": killed}},
+		"after one was killed":  {"apply", onlyA, false, Begun{"a": killed}, Begun{"a": {VMID: 300, Start: true, Again: true}}},
+		"another VMID was used": {"apply", onlyA, false, Begun{"a": {VMID: 309, Start: true}}, Begun{"a": {VMID: 300}}},
+	} {
+		root := t.TempDir()
+		if err := c.before.Write(root, "live"); err != nil {
+			t.Fatal(err)
+		}
+		l := &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "live"}}}
+		h := &Hook{Session: New(&project.Project{Root: root, Lock: l}, Sources{}), Unit: tf.VMUnit("live")}
+		h.command.Args, h.State[h.Unit] = strings.Fields(c.line), made
+		if c.plan != nil {
+			h.plans[h.Unit] = c.plan
+		}
+		if err := h.begins(found, c.asks); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ReadBegun(root, "live"); err != nil || !maps.Equal(got, c.want) {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
+		}
 	}
 }

@@ -103,11 +103,10 @@ func (h *Hook) check(ctx context.Context) (a *Answer, err error) {
 		return a, h.run.refuse(command, h.Unit)
 	}
 	if hooked() {
-		if a.Waits = h.command.Waits(); a.Waits == nil {
-			return a, h.begins(a.Findings)
-		}
+		a.Waits = h.command.Waits()
+		err = h.begins(a.Findings, a.Waits != nil)
 	}
-	return a, nil
+	return a, err
 }
 
 // misled says why the run does something else than its command says, or applies a
@@ -178,11 +177,11 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 	if finding.Exit(found) != finding.OK || !h.judgesPlan() {
 		return found, nil
 	}
-	creates := h.creates()
+	creates := h.createsContainers()
 	if found, err = h.judgePlan(ctx, r); err != nil {
 		return nil, err
 	}
-	if creates || h.creates() { // the plan took its time, and says what the state has now
+	if creates || h.createsContainers() { // the plan took its time, and says what the state has now
 		err = h.lookOnceMore(ctx, r)
 		found = r.Found
 	}

@@ -98,8 +98,8 @@ func (h *Hook) lookOnceMore(ctx context.Context, r *Result) error {
 	return h.rules(ctx, r)
 }
 
-// creates reports whether the run is an apply of containers that are in no state.
-func (h *Hook) creates() bool {
+// createsContainers reports whether the run is an apply of containers that are in no state.
+func (h *Hook) createsContainers() bool {
 	if h.Unit.Unit != lock.UnitContainer || !h.applies() || h.sources.Inventory != "" {
 		return false
 	}

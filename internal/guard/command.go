@@ -212,6 +212,12 @@ func (c Command) Waits() *finding.Step {
 	return &step
 }
 
+// Part reports whether the flags of the command may leave out something that the unit is to have.
+func (c Command) Part() bool {
+	return slices.ContainsFunc([]string{"target", "target-file", "exclude", "exclude-file", "refresh-only"},
+		func(name string) bool { return hasFlag(c.Args[1:], name) })
+}
+
 // SavedPlan is the plan file that an apply is given, or empty.
 func (c Command) SavedPlan() string {
 	if c.Args[0] != "apply" || len(c.Args) < 2 {
