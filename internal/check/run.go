@@ -26,6 +26,9 @@ const (
 	// folder that Terragrunt makes.
 	runFile = "stackgen-run.json"
 
+	// judgedFile says beside it which units the run has judged.
+	judgedFile = "stackgen-judged.json"
+
 	// runTimeout is how long a unit waits for the one that reads the cluster.
 	runTimeout = clusterTimeout + time.Minute
 
@@ -63,8 +66,16 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	again, err := run.again(filepath.Join(dir, judgedFile), h.command.Args[0]+" "+h.Unit.String())
+	if err != nil {
+		return err
+	}
 	run.file = filepath.Join(dir, runFile)
-	if h.shared = h.load(run); h.shared {
+	switch h.shared = h.load(run); {
+	case h.shared && again:
+		h.State = tf.States{}
+		return h.read(ctx, Config{Destroy: !h.applies() || h.grant != nil})
+	case h.shared:
 		return nil
 	}
 	if err := h.read(ctx, Config{Destroy: !h.applies() || h.grant != nil}); err != nil {
@@ -79,6 +90,28 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	}
 	h.run = run
 	return run.save()
+}
+
+// A judgedRun says which units of a Terragrunt run were judged, each with its command.
+type judgedRun struct {
+	Process int32    `json:"process"`
+	Started int64    `json:"started"`
+	Judged  []string `json:"judged"`
+}
+
+// again reports whether the run has judged a unit before, and records that it does. Terragrunt runs a unit again after errors
+// that it expects to pass, such as a timeout: what the first attempt has changed was read before it.
+func (r *sharedRun) again(file, unit string) (bool, error) {
+	var was judgedRun
+	body, err := files.Read(file, maxBegun)
+	if err != nil || json.Unmarshal(body, &was) != nil || was.Process != r.Process || !sameStart(was.Started, r.Started) {
+		was = judgedRun{Process: r.Process, Started: r.Started}
+	}
+	if slices.Contains(was.Judged, unit) {
+		return true, nil
+	}
+	was.Judged = append(was.Judged, unit)
+	return false, files.WritePrivate(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(was) })
 }
 
 // lookOnceMore reads the cluster again, and judges with it the containers of the unit, whose apply is

@@ -58,6 +58,25 @@ func TestSharedRun(t *testing.T) {
 	}
 }
 
+// TestJudgedAgain: a unit that Terragrunt runs again after an error is known, and one of another run, or with another command, is not.
+func TestJudgedAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), judgedFile)
+	run, other := &sharedRun{Process: 7, Started: 1000}, &sharedRun{Process: 8, Started: 1000}
+	for i, c := range []struct {
+		run  *sharedRun
+		unit string
+		want bool
+	}{
+		{run, "apply lab/proxmox-vm", false}, {run, "apply lab/dns-a", false}, {run, "destroy lab/dns-a", false},
+		{run, "apply lab/proxmox-vm", true}, {run, "apply lab/dns-a", true},
+		{other, "apply lab/proxmox-vm", false}, {other, "apply lab/proxmox-vm", true},
+	} {
+		if again, err := c.run.again(file, c.unit); err != nil || again != c.want {
+			t.Errorf("%d, %s: %v, %v", i, c.unit, again, err)
+		}
+	}
+}
+
 // TestNoSharedRun: a unit that shares nothing is never refused for another one.
 func TestNoSharedRun(t *testing.T) {
 	var none *sharedRun

@@ -196,3 +196,21 @@ func TestRunTaken(t *testing.T) {
 	p.deployed(3, "apply --yes", "blocked conflict live/a", "stackgen adopt live/a=300")
 	noWrites(t, sim)
 }
+
+// TestRunRetried: Terragrunt runs a unit again, in the same run, after an error that it expects to pass. What the first attempt
+// has created is not gone because nobody had read it before.
+func TestRunRetried(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(oneSpec, "vms: {a: {}}", "vms: {a: {}, b: {}}", 1)})
+	sim := p.simulate()
+	p.render()
+	const passes = "Client.Timeout exceeded while awaiting headers"
+	check(t, sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", After: 1, Count: 1, Do: pvesim.DoError, Status: 500, Message: passes}))
+	p.with("TG_NO_AUTO_RETRY=false", func() {
+		r := p.run("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+		if p.contains(r.Text(), passes, "Encountered retryable error"); r.Code != 0 {
+			t.Errorf("the second attempt ends with %d\n%s", r.Code, r.Text())
+		}
+	})
+	p.step(0, "preflight", "3 managed")
+}
