@@ -53,6 +53,64 @@ func TestNICsAdded(t *testing.T) {
 	}
 }
 
+// TestReadsAdded: a plan that only reads is refused if it writes a device into the state that somebody has added: without it
+// there, preflight and the guard tell it from one that the spec has removed.
+func TestReadsAdded(t *testing.T) {
+	const own, other = "BC:24:11:00:00:01", "BC:24:11:00:00:02"
+	of := func(tpm bool, macs ...string) map[string]any {
+		nics, out := []any{}, map[string]any{"vm_id": 100}
+		for _, mac := range macs {
+			nics = append(nics, map[string]any{"mac_address": mac})
+		}
+		if out["network_device"] = nics; tpm {
+			out["tpm_state"] = []any{map[string]any{"version": "v2.0"}}
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		before, after map[string]any
+		nics          int    // of the spec
+		ignores       string // of the profile
+		planned       bool   // the plan has the VM, too
+		want          bool
+	}{
+		"a network device":                {of(false, own), of(false, own, other), 1, "", false, true},
+		"one that the spec has by now":    {of(false, own), of(false, own, other), 2, "", false, false},
+		"one that the spec has removed":   {of(false, own, other), of(false, own, other), 1, "", false, false},
+		"another MAC":                     {of(false, own), of(false, other), 1, "", false, false},
+		"a profile that leaves them":      {of(false, own), of(false, own, other), 1, "network_device", false, false},
+		"a plan that changes things":      {of(false, own), of(false, own, other), 1, "", true, false},
+		"a spec without network devices":  {of(false, own), of(false, own, other), 0, "", false, false},
+		"a TPM state disk":                {of(false, own), of(true, own), 1, "", false, true},
+		"a TPM state disk of a lost spec": {of(true, own), of(true, own), 1, "", false, false},
+	} {
+		g := newGuest(100, "web1")
+		in := input([]tf.Resource{inState("web1", 100)}, g)
+		list := &schema.Node{Shape: schema.ShapeList}
+		for range c.nics {
+			list.Items = append(list.Items, &schema.Node{Shape: schema.ShapeMap})
+		}
+		in.Project.Stacks[0].VMs[0].Values = (&schema.Node{Shape: schema.ShapeMap}).With(schema.Scalar(schema.Pos{}, schema.ShapeString, "networks"), list)
+		in.Project.Profiles[0].IgnoreChanges = []string{c.ignores}
+		address, changes := inState("web1", 100).Address, []any{}
+		change := func(action string, before, after map[string]any) map[string]any {
+			return map[string]any{"address": address, "mode": "managed", "type": guest.VMResource, "index": "web1",
+				"change": map[string]any{"actions": []string{action}, "before": before, "after": after}}
+		}
+		if c.planned {
+			changes = append(changes, change("no-op", c.after, c.after))
+		}
+		body, err := json.Marshal(map[string]any{"format_version": "1.2", "planned_values": map[string]any{},
+			"resource_changes": changes, "resource_drift": []any{change("update", c.before, c.after)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := judgePlanOf(t, in, string(body)); f.Stops() != c.want || (f.Reason.Code == "reads-added") != c.want {
+			t.Errorf("%s: %s, %s", name, f.Kind, said(&f))
+		}
+	}
+}
+
 // TestNICsOfContainerAdded: of a container, a change of an address writes all network devices, too.
 func TestNICsOfContainerAdded(t *testing.T) {
 	nics := func(mac string) []any { return []any{map[string]any{"mac_address": mac}} }

@@ -26,9 +26,16 @@ func JudgePlan(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan) (
 		return nil, nil, nil // nothing is known about what the plan changes
 	}
 	p := newPlanJudge(in, found, unit, plan)
+	changes := map[string]bool{}
 	for _, c := range plan.Changes {
+		changes[c.Address] = true
 		if c.Managed {
 			p.change(c)
+		}
+	}
+	for _, d := range plan.Drift {
+		if d.Managed && !changes[d.Address] {
+			p.reads(d)
 		}
 	}
 	if plan.Errored {

@@ -301,6 +301,7 @@ var sentences = map[finding.Code]string{
 	"storage-missing":              "an apply would migrate it, and the target lacks a storage of its drives",
 	"tainted":                      "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again",
 	"target-down":                  "an apply would migrate it to a node that is %s",
+	"reads-added":                  "this run would write into the state what somebody has added to the {guest}, and the next apply would remove it, like what the spec has removed",
 	"nics-since-plan":              "a network device was added after the plan was made, and an apply of that plan would remove or replace it",
 	"started-since-plan":           "it was started after the plan was made, and an apply of that plan would stop it and leave it off",
 	"stopped-since-plan":           "it was shut down after the plan was made, and an apply of that plan would start it",
