@@ -238,6 +238,12 @@ func (e *expander) networks(v *VM) {
 		}
 		v.MACs = append(v.MACs, mac)
 	}
+	if nics := v.Values.Get(guest.Networks).List(); v.Whose != "" && len(nics) > 0 &&
+		!slices.ContainsFunc(v.MACs, func(mac string) bool { return mac != AutoMAC }) {
+		e.warn(nics[0].Get(guest.MAC).Pos, v.Path+".networks", CodeRoster,
+			"leave out mac before the VMs are created: stackgen then decides one for each student",
+			"with mac: auto, nothing tells whose VM exists if two branches give one key to two students")
+	}
 }
 
 func (e *expander) records(v *VM) {
