@@ -49,6 +49,13 @@ func TestConfined(t *testing.T) {
 	if errored.Errored = true; Confined(errored) {
 		t.Error("a plan that failed is confined")
 	}
+	for resource, want := range map[string]bool{guest.VMResource: false, guest.ContainerResource: false, guest.RecordResource: true} {
+		read := planOf(t, "")
+		read.Drift = []*tf.ResourceChange{{Managed: true, Type: resource, Action: tf.Delete}}
+		if got := Confined(read); got != want {
+			t.Errorf("a plan that removes a %s from the state, because it is gone: %v, want %v", resource, got, want)
+		}
+	}
 }
 
 func TestConcerning(t *testing.T) {

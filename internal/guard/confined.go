@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"slices"
+
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
@@ -8,8 +10,12 @@ import (
 
 // Confined reports whether a plan changes nothing but DNS records that it creates, updates
 // or imports. What is wrong with VMs that these records do not belong to is no reason to
-// refuse it: after a VM could not be created, the records of the others are published.
+// refuse it: after a VM could not be created, the records of the others are published. What its
+// refresh found changed of guests, an apply of it writes into the state, also where that removes them.
 func Confined(plan *tf.Plan) bool {
+	if slices.ContainsFunc(plan.Drift, func(d *tf.ResourceChange) bool { return d.Managed && tf.IsGuest(d.Type) }) {
+		return false
+	}
 	for _, c := range plan.Changes {
 		if !c.Managed || c.Action == tf.NoOp && !c.Imports {
 			continue

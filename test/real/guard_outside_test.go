@@ -248,3 +248,31 @@ func TestGuardManyRecords(t *testing.T) {
 		t.Errorf("the cluster was read %d times, want once", n)
 	}
 }
+
+// TestGuardReads: a run that only reads does not write a network device into the state that somebody has added: the next apply
+// would remove it. What the lines of preflight keep, it reads.
+func TestGuardReads(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	sim.Change(func(s *pvesim.Seed) {
+		for _, g := range s.Guests {
+			if g.VMID == 300 {
+				g.Config["net1"] = "virtio=BC:24:11:AA:00:01,bridge=vmbr0"
+			}
+		}
+	})
+	p.generate("live")
+	unit, refused := unitDir("live", "proxmox-vm"), "the network device with the MAC BC:24:11:AA:00:01"
+	p.fails(unit, []string{"apply", "-refresh-only", "-auto-approve"}, refused, "stackgen preflight specs/live.yaml")
+	p.succeeds(unit, "terragrunt", "plan", "-refresh-only", "-out=tfplan")
+	p.fails(unit, []string{"apply", "tfplan"}, refused)
+	p.step(3, "preflight", "an apply would remove a network device that the spec does not have")
+
+	p.write("specs/live.yaml", strings.Replace(oneSpec, "a: {}", "a: {networks: [{bridge: vmbr0}, {bridge: vmbr0, mac: 'BC:24:11:AA:00:01'}]}", 1))
+	p.render()
+	p.generate("live")
+	p.succeeds(unit, "terragrunt", "apply", "-refresh-only", "-auto-approve")
+}
