@@ -74,12 +74,21 @@ type Network struct {
 	Zone string `json:"zone,omitempty"` // of a virtual network, if it was needed and could be read
 
 	Inactive bool `json:"inactive,omitempty"` // a bridge that is configured, and that the node does not have yet, or not any more
+
+	NoVLAN   bool `json:"no_vlan,omitempty"`   // it is not VLAN-aware and has no port for a VLAN tag: Proxmox VE connects no NIC with one
+	NoTrunks bool `json:"no_trunks,omitempty"` // it is not VLAN-aware: Proxmox VE connects no NIC with trunks
 }
 
 // HasNetwork reports whether a node has a bridge or virtual network, and it is active. Configured says that it has it otherwise.
 func (n *Node) HasNetwork(name string) (has, configured bool) {
 	i := slices.IndexFunc(n.Networks, func(b Network) bool { return b.Name == name })
 	return i >= 0 && !n.Networks[i].Inactive, i >= 0 && n.Networks[i].Inactive
+}
+
+// RefusesVLANs reports whether a node has a bridge or virtual network to which Proxmox VE does not connect a NIC with these VLANs.
+func (n *Node) RefusesVLANs(name string, tagged, trunked bool) bool {
+	i := slices.IndexFunc(n.Networks, func(b Network) bool { return b.Name == name })
+	return i >= 0 && (tagged && n.Networks[i].NoVLAN || trunked && n.Networks[i].NoTrunks)
 }
 
 // A Datastore is the definition of a storage. An Inventory also has those that are

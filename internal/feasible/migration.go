@@ -74,8 +74,11 @@ func (c *creation) bridgesOf(g *cluster.Guest, n *cluster.Node) {
 		return
 	}
 	var missing, inactive []string
-	for i := range 32 {
-		bridge := pve.ParseNIC(g.Config.Raw[fmt.Sprintf("net%d", i)]).Bridge()
+	tagged := map[string]bool{}
+	for i := range maxNICs {
+		nic := nicOf(g, i)
+		bridge := nic.Bridge()
+		tagged[bridge] = tagged[bridge] || nic.VLAN() != "" || nic.Options.Option("trunks") != ""
 		switch has, only := n.HasNetwork(bridge); {
 		case bridge == "" || has || slices.Contains(missing, bridge):
 		case only:
@@ -85,20 +88,25 @@ func (c *creation) bridgesOf(g *cluster.Guest, n *cluster.Node) {
 		}
 	}
 	c.inactive(n, inactive)
+	c.vlans(n, refusedOf(g, n))
 	if len(missing) == 0 {
 		return
 	}
 	var remedies []Remedy
 	for _, b := range missing {
-		remedies = append(remedies, createBridge(n.Name, b))
+		remedies = append(remedies, createBridge(n.Name, b, tagged[b]))
 	}
 	c.add(fmt.Sprintf("node %s has no bridge or virtual network %s", n.Name, strings.Join(missing, ", ")), nil, remedies...)
 }
 
-// createBridge is the remedy that creates a bridge on a node.
-func createBridge(node, bridge string) Remedy {
+// createBridge is the remedy that creates a bridge on a node, for NICs with VLANs or without.
+func createBridge(node, bridge string, vlans bool) Remedy {
 	path := "/nodes/" + node + "/network"
-	command := pve.Pvesh("create", path, "--iface "+shell.Word(bridge), "--type bridge", "--autostart 1") + " && " + pve.Pvesh("set", path)
+	options := []string{"--iface " + shell.Word(bridge), "--type bridge", "--autostart 1"}
+	if vlans {
+		options = append(options, "--bridge_vlan_aware 1")
+	}
+	command := pve.Pvesh("create", path, options...) + " && " + pve.Pvesh("set", path)
 	return Remedy{
 		What: "or, if it is no virtual network of SDN, create a bridge without a port on the node, as root, which also applies " +
 			"the other changes of its network configuration (it runs `ifreload -a`); then run preflight again",

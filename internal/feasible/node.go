@@ -95,7 +95,7 @@ func (c *creation) otherNodes(has func(*cluster.Node) bool) []Remedy {
 	return []Remedy{{What: "or create it on another node, one of " + strings.Join(names, ", ") + ": write into SPEC", Text: "node: NAME"}}
 }
 
-// networks checks that the node has the bridges and virtual networks of the NICs.
+// networks checks that the node has the bridges and virtual networks of the NICs, and that these take their VLANs.
 func (c *creation) networks() {
 	n := c.inv.Node(c.on)
 	nics := c.get(guest.Networks).List()
@@ -113,6 +113,7 @@ func (c *creation) networks() {
 		}
 	}
 	var missing, inactive []string
+	tagged := map[string]bool{}
 	for i, nic := range nics {
 		bridge := nic.Get(guest.Bridge).Str()
 		switch {
@@ -127,6 +128,7 @@ func (c *creation) networks() {
 				c.on, bridge), c.readsZones()...)
 			continue
 		}
+		tagged[bridge] = tagged[bridge] || hasVLANs(nic)
 		if !slices.Contains(missing, bridge) {
 			missing = append(missing, bridge)
 		}
@@ -136,6 +138,7 @@ func (c *creation) networks() {
 		}
 	}
 	c.inactive(n, inactive)
+	c.vlans(n, c.refusedNICs(n, nics))
 	if len(missing) == 0 {
 		return
 	}
@@ -149,7 +152,7 @@ func (c *creation) networks() {
 		})
 	}
 	for _, b := range missing {
-		remedies = append(remedies, createBridge(c.on, b))
+		remedies = append(remedies, createBridge(c.on, b, tagged[b]))
 	}
 	c.add(fmt.Sprintf("node %s has no bridge or virtual network %s", c.on, strings.Join(missing, ", ")), evidence, remedies...)
 }
@@ -180,7 +183,12 @@ func (c *creation) inactive(n *cluster.Node, bridges []string) {
 
 // hasNIC reports whether the VM already has a NIC on a bridge, and goes on running with it.
 func (c *creation) hasNIC(i int, bridge string) bool {
-	return c.current != nil && !c.restarts && pve.ParseNIC(c.current.Config.Raw[fmt.Sprintf("net%d", i)]).Bridge() == bridge
+	return c.current != nil && !c.restarts && nicOf(c.current, i).Bridge() == bridge
+}
+
+// nicOf is a NIC of a guest.
+func nicOf(g *cluster.Guest, i int) pve.NIC {
+	return pve.ParseNIC(g.Config.Raw[fmt.Sprintf("net%d", i)])
 }
 
 // templateNIC is a NIC of the template.

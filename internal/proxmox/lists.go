@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 )
 
 // number is a number that Proxmox VE may also send as text or as a boolean.
@@ -101,6 +103,29 @@ type network struct {
 	Name   string `json:"iface"`
 	Type   string `json:"type"`
 	Active number `json:"active"` // left out if it is not
+
+	Ports      *text    `json:"bridge_ports"`      // of a bridge
+	VLANAware  number   `json:"bridge_vlan_aware"` // left out if it is not
+	Options    []string `json:"options"`           // lines of its configuration that Proxmox VE does not know
+	AwareOfSDN *number  `json:"vlanaware"`         // of a virtual network
+}
+
+// vlans reports which VLANs of a NIC Proxmox VE refuses on a bridge or virtual network. A bridge that is not VLAN-aware takes a tag
+// if it has a physical port, which gets an interface for that VLAN. An Open vSwitch bridge takes all.
+func (b *network) vlans() (noVLAN, noTrunks bool) {
+	switch {
+	case b.Type == cluster.VNet && b.AwareOfSDN != nil:
+		return *b.AwareOfSDN == 0, *b.AwareOfSDN == 0
+	case b.Type == linuxBridge && b.Ports != nil && b.VLANAware == 0 && !slices.ContainsFunc(b.Options, setsUp):
+		return *b.Ports == "", true
+	}
+	return false, false
+}
+
+// setsUp reports whether a line of the configuration of a bridge may give it ports or make it VLAN-aware, which Proxmox VE does
+// not list then.
+func setsUp(line string) bool {
+	return strings.Contains(line, " master ") || strings.Contains(line, "addif") || strings.Contains(line, "vlan_filtering")
 }
 
 // A nodeGuest is one entry of a list of guests of a node, which does not lag.

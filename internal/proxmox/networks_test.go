@@ -30,3 +30,20 @@ func TestInactiveBridges(t *testing.T) {
 		}
 	}
 }
+
+// TestVLANs: a bridge that is not VLAN-aware takes no trunks, and a tag only with a port. A virtual network takes both or none.
+func TestVLANs(t *testing.T) {
+	seed := smallCluster(t)
+	n := seed.Nodes[0]
+	n.Bridges, n.Portless, n.VLANAware = []string{"vmbr0", "vmbr1", "vmbr2"}, []string{"vmbr1", "vmbr2"}, []string{"vmbr2"}
+	seed.VNets = []*pvesim.VNet{{ID: "lab", Zone: "z", VLANAware: true}, {ID: "office", Zone: "z"}}
+	s := start(t, pvesim.Options{Seed: seed})
+	inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{})
+	var got []string
+	for _, b := range inv.Node("pve1").Networks {
+		got = append(got, fmt.Sprint(b.Name, " ", b.NoVLAN, " ", b.NoTrunks))
+	}
+	if want := "lab false false, office true true, vmbr0 false true, vmbr1 true true, vmbr2 false false"; strings.Join(got, ", ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+}

@@ -63,9 +63,11 @@ func (r *reader) readNetworks(ctx context.Context, n *cluster.Node) {
 	// The interface of an Open vSwitch bridge may be down while the bridge works. A virtual network is always
 	// reported as active, and a server that reports no active bridge may report none at all.
 	reports := slices.ContainsFunc(list, func(b network) bool { return b.Active != 0 && b.Type == linuxBridge })
-	for _, b := range list {
+	for i := range list {
+		b := &list[i]
+		noVLAN, noTrunks := b.vlans()
 		off := reports && b.Active == 0 && b.Type == linuxBridge
-		n.Networks = append(n.Networks, cluster.Network{Name: b.Name, Type: b.Type, Inactive: off})
+		n.Networks = append(n.Networks, cluster.Network{Name: b.Name, Type: b.Type, Inactive: off, NoVLAN: noVLAN, NoTrunks: noTrunks})
 	}
 	slices.SortFunc(n.Networks, func(a, b cluster.Network) int { return strings.Compare(a.Name, b.Name) })
 }

@@ -21,7 +21,7 @@ func nodeNetwork(c *call) (any, error) {
 	}
 	for _, v := range c.w.seed.VNets {
 		if strings.HasPrefix(filter, "any_bridge") && c.w.hasVNet(n, v.ID) && c.seesNetwork(v.Zone, v.ID) {
-			out = append(out, object{"active": 1, "iface": v.ID, "type": "vnet"})
+			out = append(out, object{"active": "1", "comments": nil, "iface": v.ID, "ipam": 0, "type": "vnet", "vlanaware": flag(v.VLANAware)})
 		}
 	}
 	return out, nil
@@ -44,17 +44,20 @@ func (n *Node) interfaces() []object {
 	card := object{"families": []string{"inet"}, "iface": "eth0", "method": "manual", "method6": "manual", "type": "eth"}
 	if len(n.Bridges) == 0 {
 		card["active"], card["exists"] = 1, 1
-		return n.configured([]object{card, bridge("vmbr0", 3)})
+		return n.configured([]object{card, n.bridge("vmbr0", 3)})
 	}
 	card["priority"] = 3
 	out := []object{card}
 	for i, name := range n.Bridges {
-		b := bridge(name, 4+i)
+		b := n.bridge(name, 4+i)
 		b["active"] = 1
+		if !slices.Contains(n.Portless, name) {
+			b["bridge_ports"] = "eth" + itoa(i)
+		}
 		if a, err := netip.ParseAddr(n.Address); i == 0 && err == nil && a.Is4() {
 			subnet := netip.PrefixFrom(a, 24)
 			b["method"], b["address"], b["cidr"], b["netmask"] = "static", n.Address, subnet.String(), "24"
-			b["gateway"], b["bridge_ports"] = subnet.Masked().Addr().Next().String(), "eth0"
+			b["gateway"] = subnet.Masked().Addr().Next().String()
 		}
 		out = append(out, b)
 	}
@@ -65,14 +68,19 @@ func (n *Node) interfaces() []object {
 // interfaces.new.
 func (n *Node) configured(out []object) []object {
 	for _, name := range n.NewBridges {
-		out = append(out, bridge(name, 3+len(out)))
+		out = append(out, n.bridge(name, 3+len(out)))
 	}
 	return out
 }
 
-func bridge(name string, priority int) object {
-	return object{"autostart": 1, "bridge_fd": "0", "bridge_ports": "", "bridge_stp": "off", "families": []string{"inet"}, "iface": name,
+// bridge is a bridge as the configuration of a node has it, without its ports.
+func (n *Node) bridge(name string, priority int) object {
+	out := object{"autostart": 1, "bridge_fd": "0", "bridge_ports": "", "bridge_stp": "off", "families": []string{"inet"}, "iface": name,
 		"method": "manual", "method6": "manual", "priority": priority, "type": "bridge"}
+	if slices.Contains(n.VLANAware, name) {
+		out["bridge_vlan_aware"] = 1
+	}
+	return out
 }
 
 // networkCreate defines an interface, which exists after a reload.
@@ -83,6 +91,12 @@ func networkCreate(c *call) (any, error) {
 	}
 	if c.p["type"] == "bridge" {
 		n.NewBridges = append(n.NewBridges, name)
+		if c.p["bridge_ports"] == "" {
+			n.Portless = append(n.Portless, name)
+		}
+		if c.flag("bridge_vlan_aware") {
+			n.VLANAware = append(n.VLANAware, name)
+		}
 	}
 	return nil, nil
 }
@@ -106,20 +120,48 @@ func (c *call) seesNetwork(zone, name string) bool {
 
 // zone returns the SDN zone of a bridge or virtual network.
 func (w *cluster) zone(name string) string {
-	for _, v := range w.seed.VNets {
-		if v.ID == name {
-			return v.Zone
-		}
+	if v := w.vnet(name); v != nil {
+		return v.Zone
 	}
 	return "localnetwork"
 }
 
 // hasVNet reports whether a node has a virtual network.
 func (w *cluster) hasVNet(n *Node, name string) bool {
-	for _, v := range w.seed.VNets {
-		if v.ID == name {
-			return len(v.Nodes) == 0 || slices.Contains(v.Nodes, n.Name)
-		}
+	v := w.vnet(name)
+	return v != nil && (len(v.Nodes) == 0 || slices.Contains(v.Nodes, n.Name))
+}
+
+// unpluggable is why a NIC cannot be connected to the bridge or virtual network that it names, or nil: for its VLANs, a bridge has
+// to be VLAN-aware, or for one tag to have a physical port; a virtual network has to be VLAN-aware. Source: pve-common 9.2,
+// PVE::Network::tap_plug, and pve-network 1.3, PVE::Network::SDN::Zones::Plugin::tap_plug.
+func (w *cluster) unpluggable(n *Node, nic map[string]string) error {
+	name, tagged, trunked := nic["bridge"], nic["tag"] != "", nic["trunks"] != ""
+	if name == "" || n == nil || !tagged && !trunked {
+		return nil
 	}
-	return false
+	if v := w.vnet(name); v != nil {
+		if v.VLANAware {
+			return nil
+		}
+		return failf("vm vlans are not allowed on vnet %s", name)
+	}
+	switch {
+	case slices.Contains(n.VLANAware, name):
+		return nil
+	case trunked:
+		return failf("vlan aware feature need to be enabled to use trunks")
+	case slices.Contains(n.Portless, name):
+		return failf("no physical interface on bridge '%s'", name)
+	}
+	return nil
+}
+
+// vnet is a virtual network, or nil.
+func (w *cluster) vnet(name string) *VNet {
+	i := slices.IndexFunc(w.seed.VNets, func(v *VNet) bool { return v.ID == name })
+	if i < 0 {
+		return nil
+	}
+	return w.seed.VNets[i]
 }

@@ -296,10 +296,14 @@ func agentDevice(v string) string {
 func (p *plug) setNet(k, v string) outcome {
 	old, had := p.g.Config[k]
 	was, is := parseNet(old), parseNet(v)
-	missing := is["bridge"] != "" && !p.w.hasBridge(p.w.node(p.g.Node), is["bridge"])
+	node := p.w.node(p.g.Node)
+	missing, refused := is["bridge"] != "" && !p.w.hasBridge(node, is["bridge"]), p.w.unpluggable(node, is)
 	if had && same(was, is, "model", "macaddr", "queues", "mtu") && was["bridge"] != "" && is["bridge"] != "" {
 		if missing && was["bridge"] != is["bridge"] {
 			return p.fail(k, "interface "+is["bridge"]+" does not exist")
+		}
+		if refused != nil && !same(was, is, "bridge", "tag", "trunks", "firewall") {
+			return p.fail(k, refused.Error())
 		}
 		return applied
 	}
@@ -311,7 +315,7 @@ func (p *plug) setNet(k, v string) outcome {
 			return o
 		}
 	}
-	if missing {
+	if missing || refused != nil {
 		if had { // the old card is gone already
 			delete(p.g.Config, k)
 		}

@@ -246,8 +246,13 @@ func (w *cluster) containerValue(g *Guest, k, v string, hot bool) (string, error
 	case netKey.MatchString(k):
 		n := w.containerNIC(v)
 		if hot {
-			if b := parseDrive(n).opts["bridge"]; b != "" && !w.hasBridge(w.node(g.Node), b) {
+			node, nic := w.node(g.Node), parseDrive(n).opts
+			if b := nic["bridge"]; b != "" && !w.hasBridge(node, b) {
 				return "", failf("bridge '%s' does not exist", b)
+			}
+			plugged := same(parseDrive(g.Config[k]).opts, nic, "name", "hwaddr", "bridge", "tag", "trunks", "firewall")
+			if err := w.unpluggable(node, nic); err != nil && !plugged && nic["link_down"] != "1" {
+				return "", err
 			}
 			w.changeNIC(g, k, n)
 		}

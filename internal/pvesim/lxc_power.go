@@ -90,6 +90,8 @@ func (w *cluster) containerStartable(g *Guest) error {
 			return w.storage(storageOf(d.file)).noActive(d.file)
 		case netKey.MatchString(k) && d.opts["bridge"] != "" && !w.hasBridge(n, d.opts["bridge"]):
 			return failf("bridge '%s' does not exist", d.opts["bridge"])
+		case netKey.MatchString(k) && d.opts["link_down"] != "1" && w.unpluggable(n, d.opts) != nil:
+			return w.unpluggable(n, d.opts)
 		}
 	}
 	return nil

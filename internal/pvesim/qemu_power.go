@@ -151,8 +151,15 @@ func (w *cluster) fits(g *Guest, n *Node) error {
 		return failf("start failed: QEMU exited with code 1") // cannot set up guest memory 'pc.ram': Cannot allocate memory
 	}
 	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
-		if b := parseNet(g.Config[k])["bridge"]; netKey.MatchString(k) && b != "" && !w.hasBridge(n, b) {
+		if !netKey.MatchString(k) {
+			continue
+		}
+		nic := parseNet(g.Config[k])
+		if b := nic["bridge"]; b != "" && !w.hasBridge(n, b) {
 			return failf("bridge '%s' does not exist", b)
+		}
+		if w.unpluggable(n, nic) != nil {
+			return qemuExits() // network script /usr/libexec/qemu-server/pve-bridge failed with status 6400
 		}
 	}
 	return nil

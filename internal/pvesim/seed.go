@@ -63,6 +63,8 @@ type Node struct {
 	Load         Load      `yaml:"load,omitempty"`
 	Bridges      []string  `yaml:"bridges,omitempty"`
 	NewBridges   []string  `yaml:"new_bridges,omitempty"`   // that are configured, and that a reload of the network makes
+	Portless     []string  `yaml:"portless,omitempty,flow"` // bridges without a physical port
+	VLANAware    []string  `yaml:"vlan_aware,omitempty,flow"`
 	DNS          []string  `yaml:"dns,omitempty,flow"`      // name servers
 	CGroup       int       `yaml:"cgroup,omitempty"`        // version of its control groups, by default 2
 	NoConsole    bool      `yaml:"no_console,omitempty"`    // the programs of text consoles are not installed
@@ -86,9 +88,10 @@ type Node struct {
 // VNet is a virtual network of an SDN zone. Nodes are those of the zone; none are
 // all.
 type VNet struct {
-	ID    string   `yaml:"id"`
-	Zone  string   `yaml:"zone"`
-	Nodes []string `yaml:"nodes,omitempty,flow"`
+	ID        string   `yaml:"id"`
+	Zone      string   `yaml:"zone"`
+	Nodes     []string `yaml:"nodes,omitempty,flow"`
+	VLANAware bool     `yaml:"vlan_aware,omitempty"`
 }
 
 // Mapping is a resource mapping: devices or directories of nodes under one name. Type is pci, usb or dir.

@@ -165,7 +165,11 @@ func (p *providerRun) configure() error {
 		del = append(del, fmt.Sprintf("net%d", i))
 	}
 	for i, nic := range v.Get("networks").List() {
-		form.Set(del[i], "virtio,bridge="+nic.Get("bridge").Str())
+		net := "virtio,bridge=" + nic.Get("bridge").Str()
+		if tag := nic.Get("vlan").Str(); tag != "" {
+			net += ",tag=" + tag
+		}
+		form.Set(del[i], net)
 	}
 	form.Set("delete", strings.Join(del[len(v.Get("networks").List()):], ","))
 	if s := v.Get("scsi_hardware").Str(); s != "virtio-scsi-pci" {
