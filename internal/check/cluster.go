@@ -220,7 +220,7 @@ func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
 	}
 }
 
-// addSources adds what the containers of a stack are made from. recorded is what the lock has of the stack, or nil.
+// addSources adds what the containers of a stack are made from, and the snippets of its VMs. recorded is what the lock has of the stack, or nil.
 func addSources(w *proxmox.Wanted, s *schema.Stack, recorded *lock.Stack) {
 	var entries map[string]*lock.VM
 	if recorded != nil {
@@ -230,6 +230,7 @@ func addSources(w *proxmox.Wanted, s *schema.Stack, recorded *lock.Stack) {
 		if v.ClonedFrom != 0 {
 			w.Templates = append(w.Templates, strconv.Itoa(v.ClonedFrom))
 		}
+		addSnippets(w, v, entries[v.Key])
 		if !v.IsContainer() || v.ClonedFrom != 0 {
 			continue
 		}
@@ -242,6 +243,22 @@ func addSources(w *proxmox.Wanted, s *schema.Stack, recorded *lock.Stack) {
 			a.Nodes = append(a.Nodes, v.Placement.Choices()...)
 		}
 		w.Archives = append(w.Archives, a)
+	}
+}
+
+// addSnippets adds the storages of the snippets of VMs of a stack that do not exist yet. Those of the others are in their
+// configurations.
+func addSnippets(w *proxmox.Wanted, v *schema.VM, e *lock.VM) {
+	nodes := []string{v.Node}
+	if e != nil {
+		nodes = []string{e.Node}
+	} else if v.Placement != nil {
+		nodes = append(nodes, v.Placement.Choices()...)
+	}
+	for _, storage := range feasible.Snippets(v) {
+		for _, node := range nodes {
+			w.Snippets = append(w.Snippets, cluster.Files{Storage: storage, Node: node})
+		}
 	}
 }
 

@@ -42,6 +42,8 @@ type Inventory struct {
 
 	ISOs []Files `json:"isos,omitempty"` // of the storages from which candidates have CD-ROM images
 
+	Snippets []Files `json:"snippets,omitempty"` // of the storages from which candidates and VMs that do not exist have one, if they could be seen
+
 	Replication []Replication `json:"replication,omitempty"` // of guests that have jobs, if a candidate can have one
 
 	Unclaimed []Unclaimed `json:"unclaimed,omitempty"` // of VMs that may be destroyed, where guests could not be read

@@ -184,6 +184,7 @@ const (
 	MappingUse     = "Mapping.Use"
 	PoolAllocate   = "Pool.Allocate"
 	AllocateImage  = "Datastore.AllocateTemplate"
+	AllocateAny    = "Datastore.Allocate"
 	AccessNetwork  = "Sys.AccessNetwork"
 	AllocateSpace  = "Datastore.AllocateSpace"
 	DatastoreAudit = "Datastore.Audit"

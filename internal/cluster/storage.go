@@ -52,6 +52,11 @@ func (inv *Inventory) ISO(storage, node, name string) (file *File, read bool) {
 	return fileOf(inv.ISOs, storage, node, name)
 }
 
+// Snippet is a snippet of a storage, or nil. read is false if the storage was not read.
+func (inv *Inventory) Snippet(storage, node, name string) (file *File, read bool) {
+	return fileOf(inv.Snippets, storage, node, name)
+}
+
 // fileOf is a file of a storage as a node sees it, or nil. read is false if no list has that storage.
 func fileOf(lists []Files, storage, node, name string) (file *File, read bool) {
 	i := slices.IndexFunc(lists, func(l Files) bool { return l.Storage == storage && l.Node == node })

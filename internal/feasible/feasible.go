@@ -33,6 +33,7 @@ const (
 	MemoryCheck     Check = "memory"
 	MappingCheck    Check = "mapping"
 	MediumCheck     Check = "cd-rom"
+	SnippetCheck    Check = "snippet"
 	ReplicaCheck    Check = "replication"
 	RootCheck       Check = "root-only"
 	PrivilegesCheck Check = "privileges"
@@ -64,6 +65,7 @@ var creationChecks = []row{
 	{MemoryCheck, (*creation).memory},
 	{MappingCheck, (*creation).mappings},
 	{MediumCheck, (*creation).media},
+	{SnippetCheck, (*creation).snippetFiles},
 	{ReplicaCheck, (*creation).replication},
 	{RootCheck, (*creation).rootOnly},
 	{PrivilegesCheck, (*creation).privileges},
@@ -104,12 +106,14 @@ var restartChecks = []row{
 	{ModelCheck, (*creation).model},
 	{MappingCheck, (*creation).mappings},
 	{MediumCheck, (*creation).media},
+	{SnippetCheck, (*creation).snippetFiles},
 }
 
 // containerRestartChecks are the same of a container.
 var containerRestartChecks = []row{
 	{StorageCheck, (*creation).mounted},
 	{NetworkCheck, (*creation).bridges},
+	{SnippetCheck, (*creation).snippetFiles},
 }
 
 // An Obstacle is what makes a creation or an update of a VM fail.

@@ -17,6 +17,7 @@ func restartInventory() *cluster.Inventory {
 		Storages:   []cluster.Storage{{ID: "local", Node: "pve1", Type: "dir", Content: "images,iso", Active: true}},
 		Datastores: []cluster.Datastore{{ID: "local", Type: "dir", Content: "images,iso"}},
 		ISOs:       []cluster.Files{{Storage: "local", Node: "pve1", Files: []cluster.File{{Name: "debian.iso"}}}},
+		Snippets:   []cluster.Files{{Storage: "local", Node: "pve1", Files: []cluster.File{{Name: "user.yaml"}}}},
 		Mappings:   []cluster.Mappings{{Kind: "usb", List: []cluster.Mapping{{Name: "stick", Nodes: []string{"pve1"}}, {Name: "far", Nodes: []string{"pve2"}}}}, {Kind: "dir"}},
 		Guests:     []cluster.Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &cluster.Config{Raw: map[string]string{"name": "t"}}}},
 		CPUModels:  []string{},
@@ -154,6 +155,17 @@ func TestRestart(t *testing.T) {
 		"CD-ROM image, which the storage does not take": {raw: map[string]string{"ide0": "local:iso/debian.iso,media=cdrom"}, change: func(inv *cluster.Inventory) {
 			inv.Storages[0].Content = "images"
 		}, want: "storage local does not take CD-ROM images > "},
+		"snippet": {raw: map[string]string{"ide2": "local:100/vm-100-cloudinit.qcow2,media=cdrom", "cicustom": "user=local:snippets/gone.yaml,meta=local:snippets/user.yaml"},
+			want: "its snippet local:snippets/gone.yaml does not exist on node pve1, so Proxmox VE refuses to start it > "},
+		"snippet that is there":            {raw: map[string]string{"ide2": "local:100/vm-100-cloudinit.qcow2,media=cdrom", "cicustom": "user=local:snippets/user.yaml"}},
+		"snippet without cloud-init drive": {raw: map[string]string{"ide2": "none,media=cdrom", "cicustom": "user=local:snippets/gone.yaml"}},
+		"snippet, not read": {raw: map[string]string{"ide2": "local:100/vm-100-cloudinit.qcow2,media=cdrom", "cicustom": "user=local:snippets/gone.yaml"}, change: func(inv *cluster.Inventory) {
+			inv.Snippets = nil
+		}},
+		"storage of a snippet": {raw: map[string]string{"ide2": "local:100/vm-100-cloudinit.qcow2,media=cdrom", "cicustom": "user=fast:snippets/user.yaml"}, want: storage},
+		"script of hooks": {raw: map[string]string{"hookscript": "local:snippets/gone.pl"}, ignores: []string{"hook_script_file_id"},
+			want: "its snippet local:snippets/gone.pl does not exist on node pve1, so Proxmox VE refuses to start it > "},
+		"script of hooks, which the spec removes": {spec: "cores: 2", raw: map[string]string{"hookscript": "local:snippets/gone.pl"}},
 		"CPU model":                 {spec: "cpu_type: custom-lab", raw: map[string]string{"cpu": "custom-lab"}, want: "the cluster has no CPU model custom-lab > cpu_type x86-64-v2-AES"},
 		"CPU model that is ignored": {spec: "cpu_type: custom-lab", raw: map[string]string{"cpu": "host"}, ignores: []string{"cpu"}},
 		"mapping that is ignored": {spec: "usb: [{mapping: stick}]", raw: map[string]string{"usb0": "mapping=key"}, ignores: []string{"usb"},
@@ -200,6 +212,30 @@ func TestCloneWithCDROM(t *testing.T) {
 	}
 }
 
+// TestCloneWithSnippets: a clone is started with the snippets of its spec, or of its template.
+func TestCloneWithSnippets(t *testing.T) {
+	gone := func(name string) string {
+		return "its snippet local:snippets/" + name + " does not exist on node pve1, so Proxmox VE refuses to start it > "
+	}
+	for spec, want := range map[string]string{
+		"cloud_init: {ipv4: dhcp}":                                       gone("old.yaml"),
+		"cloud_init: {ipv4: dhcp}, started: false":                       "",
+		"cloud_init: {user_data: 'local:snippets/user.yaml'}":            "",
+		"cloud_init: {user_data: 'local:snippets/gone.yaml'}":            gone("gone.yaml"),
+		"cloud_init: {vendor_data: 'local:snippets/gone.yaml'}":          gone("gone.yaml"),
+		"cloud_init: {ipv4: dhcp}, hookscript: 'local:snippets/gone.pl'": gone("gone.pl") + "; " + gone("old.yaml"),
+	} {
+		inv := restartInventory()
+		raw := inv.Guests[0].Config.Raw
+		raw["ide2"], raw["cicustom"], raw["hookscript"] = "local:9000/vm-9000-cloudinit.qcow2,media=cdrom", "user=local:snippets/old.yaml", "local:snippets/old.pl"
+		v := stack(t, "vms: {web: {clone: full, "+spec+"}}").VMs[0]
+		created, _ := Creation(inv, v, &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}})
+		if got := ways(only(created, SnippetCheck)); got != want {
+			t.Errorf("%s: %q, want %q", spec, got, want)
+		}
+	}
+}
+
 // TestContainerRestart: a container whose bridge or storage is gone does not start again.
 func TestContainerRestart(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -208,6 +244,7 @@ func TestContainerRestart(t *testing.T) {
 	}{
 		"nothing is gone": {raw: map[string]string{"rootfs": "local:100/vm-100-disk-0.raw,size=4G", "net0": "name=eth0,bridge=vmbr0", "mp0": "/srv/data,mp=/data"}},
 		"bridge":          {raw: map[string]string{"net0": "name=eth0,bridge=vmbr9,hwaddr=BC:24:11:00:00:01"}, want: "node pve1 has no bridge or virtual network vmbr9 > "},
+		"script of hooks": {raw: map[string]string{"hookscript": "local:snippets/gone.pl"}, want: "its snippet local:snippets/gone.pl does not exist on node pve1, so Proxmox VE refuses to start it > "},
 		"storage":         {raw: map[string]string{"rootfs": "fast:vm-100-disk-0,size=4G", "mp1": "fast:vm-100-disk-1,mp=/data"}, want: "storage fast does not exist"},
 	} {
 		g := cluster.Guest{VMID: 100, Node: "pve1", Kind: guest.Container, Status: "running", Config: &cluster.Config{Raw: c.raw}}

@@ -18,7 +18,7 @@ func (c *creation) media() {
 	}
 	raw := c.configuration()
 	for _, d := range pve.Drives(raw) {
-		if name := d.ISO(); name == "" || d.Key == c.cloudInitAt(raw) || !c.lacksISO(d.Storage, name) {
+		if name := d.ISO(); name == "" || d.Key == c.cloudInitAt(raw) || !c.lacksFile(c.inv.ISO, d.Storage, name) {
 			continue
 		}
 		remedies := []Remedy{{What: fmt.Sprintf("copy the image to storage %s of node %s; then run preflight again", d.Storage, c.on)}}
@@ -35,18 +35,17 @@ func (c *creation) media() {
 	}
 }
 
-// lacksISO reports whether the node certainly does not have a CD-ROM image. All nodes have those of a shared storage.
-func (c *creation) lacksISO(storage, name string) bool {
+// A finder is how an inventory finds a file of a storage, as a node sees it.
+type finder func(storage, node, name string) (file *cluster.File, read bool)
+
+// lacksFile reports whether the node certainly does not have a file. All nodes have those of a shared storage.
+func (c *creation) lacksFile(find finder, storage, name string) bool {
 	nodes := []string{c.on}
 	if c.template != nil && !c.inv.Local(storage, c.template.Node) {
 		nodes = append(nodes, c.template.Node)
 	}
-	return lacks(c.inv, storage, name, nodes)
-}
-
-func lacks(inv *cluster.Inventory, storage, name string, nodes []string) bool {
 	for _, node := range nodes {
-		if file, read := inv.ISO(storage, node, name); read {
+		if file, read := find(storage, node, name); read {
 			return file == nil
 		}
 	}

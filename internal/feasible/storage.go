@@ -1,6 +1,7 @@
 package feasible
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,8 +66,9 @@ func (c *creation) uses() []storageUse {
 	return append(out, c.snippets()...)
 }
 
-// keeps are the storages of the drives that a VM has when it starts again after an update. Its disks move before that, if the
-// spec has another storage for them, and its cloud-init drive is re-created there.
+// keeps are the storages of the drives that a VM has when it starts again after an update, and those of the snippets that are
+// written to its cloud-init drive. Its disks move before that, if the spec has another storage for them, and its cloud-init drive
+// is re-created there.
 func (c *creation) keeps() []storageUse {
 	var out []storageUse
 	for _, d := range drivesOf(c.current.Config.Raw) {
@@ -74,6 +76,11 @@ func (c *creation) keeps() []storageUse {
 			continue
 		}
 		out = append(out, storageUse{field: guest.Node, id: d.Storage, node: c.on, iso: d.ISO() != ""})
+	}
+	raw := maps.Clone(c.current.Config.Raw)
+	delete(raw, guest.Hookscript) // it needs the file only, and not that the storage is available
+	for _, v := range pve.Snippets(raw) {
+		out = append(out, storageUse{field: guest.Node, id: v.Storage, node: c.on, snippet: v.Name})
 	}
 	return out
 }

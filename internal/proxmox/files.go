@@ -63,6 +63,32 @@ func (r *reader) readISOs(ctx context.Context, candidates []*cluster.Guest) {
 	r.inv.ISOs = r.readFiles(ctx, of, "iso")
 }
 
+// snippetContent is the content of a storage that has snippets.
+const snippetContent = "snippets"
+
+// readSnippets reads which snippets the storages have from which candidates have one, on the node of each, and those that are
+// wanted. Proxmox VE lists snippets only to those who may allocate all on the storage, and only of a storage with that content;
+// other lists are empty.
+func (r *reader) readSnippets(ctx context.Context, candidates []*cluster.Guest) {
+	var of []cluster.Files
+	for _, l := range r.wanted.Snippets {
+		of = addFiles(of, l.Storage, l.Node)
+	}
+	for _, g := range candidates {
+		if g.Config == nil {
+			continue
+		}
+		for _, v := range pve.Snippets(g.Config.Raw) {
+			of = addFiles(of, v.Storage, g.Node)
+		}
+	}
+	of = slices.DeleteFunc(of, func(l cluster.Files) bool {
+		s := r.inv.Storage(l.Storage, l.Node)
+		return s == nil || !slices.Contains(pve.List(s.Content), snippetContent) || !r.rights.Has("/storage/"+l.Storage, cluster.AllocateAny)
+	})
+	r.inv.Snippets = r.readFiles(ctx, of, snippetContent)
+}
+
 // lacks reports whether a node certainly does not have an archive.
 func (r *reader) lacks(a WantedArchive, node string) bool {
 	file, read := r.inv.Archive(a.Storage, node, a.Name)

@@ -67,3 +67,59 @@ func TestArchives(t *testing.T) {
 		})
 	}
 }
+
+// TestSnippets: the snippets of a storage are read where a candidate has one, or where they are wanted, if the list has them all.
+func TestSnippets(t *testing.T) {
+	for name, c := range map[string]struct {
+		role    string // on /storage
+		content []string
+		config  map[string]string
+		wanted  []cluster.Files
+		want    string
+	}{
+		"of a candidate":                  {role: "PVEDatastoreAdmin", config: map[string]string{"ide2": "shared:201/vm-201-cloudinit.qcow2,media=cdrom", "cicustom": "user=shared:snippets/gone.yaml"}, want: "shared@pve1=user.yaml"},
+		"without a cloud-init drive":      {role: "PVEDatastoreAdmin", config: map[string]string{"cicustom": "user=shared:snippets/gone.yaml"}},
+		"script of hooks":                 {role: "PVEDatastoreAdmin", config: map[string]string{"hookscript": "shared:snippets/gone.pl"}, want: "shared@pve1=user.yaml"},
+		"of a spec":                       {role: "PVEDatastoreAdmin", wanted: []cluster.Files{{Storage: "shared", Node: "pve2"}}, want: "shared@pve2=user.yaml"},
+		"Datastore.AllocateSpace":         {role: "PVEDatastoreUser", config: map[string]string{"hookscript": "shared:snippets/gone.pl"}},
+		"storage without that content":    {role: "PVEDatastoreAdmin", content: []string{"images"}, config: map[string]string{"hookscript": "shared:snippets/gone.pl"}},
+		"a storage that does not exist":   {role: "PVEDatastoreAdmin", config: map[string]string{"hookscript": "gone:snippets/gone.pl"}},
+		"a file that is no snippet of it": {role: "PVEDatastoreAdmin", config: map[string]string{"hookscript": "/root/hook.pl"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seed := smallCluster(t)
+			seed.Volumes = append(seed.Volumes, &pvesim.Volume{ID: "shared:snippets/user.yaml", Content: "snippets", Format: "snippet", Size: 1 << 10})
+			for _, s := range seed.Storages {
+				if s.ID == "shared" {
+					s.Content = slices.Concat(c.content, []string{"vztmpl"})
+					if c.content == nil {
+						s.Content = append(s.Content, "snippets")
+					}
+				}
+			}
+			for _, g := range seed.Guests {
+				if g.VMID == 201 {
+					for k, v := range c.config {
+						g.Config[k] = v
+					}
+				}
+			}
+			addAuditor(seed, true)
+			grant(seed, "/storage", c.role, true)
+			grant(seed, "/vms", "PVEAuditor", true)
+			grant(seed, "/nodes", "PVEAuditor", true)
+			inv := mustRead(t, start(t, pvesim.Options{Seed: seed}), "audit@pve!t", proxmox.Wanted{VMIDs: []int{201}, Snippets: c.wanted})
+			var got []string
+			for _, l := range inv.Snippets {
+				var names []string
+				for _, f := range l.Files {
+					names = append(names, f.Name)
+				}
+				got = append(got, l.Storage+"@"+l.Node+"="+strings.Join(names, ","))
+			}
+			if text := strings.Join(got, " "); text != c.want {
+				t.Errorf("%q, want %q", text, c.want)
+			}
+		})
+	}
+}

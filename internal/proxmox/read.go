@@ -40,6 +40,7 @@ type Wanted struct {
 
 	Images   []cluster.Files // storages whose images are read, without files
 	Archives []WantedArchive
+	Snippets []cluster.Files // storages whose snippets are read, without files
 
 	Progress func(string)
 }
@@ -113,6 +114,8 @@ func (r *reader) run(ctx context.Context) error {
 	r.readImages(ctx)
 	r.readArchives(ctx)
 	r.readISOs(ctx, candidates)
+	r.readSnippets(ctx, candidates)
+	r.readMachines(ctx, candidates)
 	r.readReplication(ctx, candidates)
 	r.readOtherMACs(ctx)
 	r.readUnclaimed(ctx)
@@ -240,7 +243,7 @@ func (r *reader) sorted() cluster.Inventory {
 		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Node, b.Node))
 	})
 	slices.SortFunc(inv.Datastores, func(a, b cluster.Datastore) int { return strings.Compare(a.ID, b.ID) })
-	for _, files := range [][]cluster.Files{inv.Images, inv.Archives, inv.ISOs} {
+	for _, files := range [][]cluster.Files{inv.Images, inv.Archives, inv.ISOs, inv.Snippets} {
 		slices.SortFunc(files, func(a, b cluster.Files) int {
 			return cmp.Or(strings.Compare(a.Storage, b.Storage), strings.Compare(a.Node, b.Node))
 		})

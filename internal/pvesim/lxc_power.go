@@ -94,7 +94,7 @@ func (w *cluster) containerStartable(g *Guest) error {
 			return w.unpluggable(n, d.opts)
 		}
 	}
-	return nil
+	return w.hook(g)
 }
 
 // hasStorage reports whether a node may use the storage of a volume.

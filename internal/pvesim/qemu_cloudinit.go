@@ -110,6 +110,22 @@ func (w *cluster) cloudFiles(g *Guest) error {
 	return nil
 }
 
+// hook checks that the script exists that is run before a guest starts. Source: pve-guest-common 6,
+// PVE::GuestHelpers::exec_hookscript.
+func (w *cluster) hook(g *Guest) error {
+	id := g.Config["hookscript"]
+	if id == "" {
+		return nil
+	}
+	why := "script '" + id + "' does not exist"
+	if w.storage(storageOf(id)) == nil {
+		why = "storage '" + storageOf(id) + "' does not exist"
+	} else if w.volumeOn(g.Node, id) != nil {
+		return nil
+	}
+	return failf("hookscript error for %d on pre-start: %s", g.VMID, why)
+}
+
 func qemuCloudinitDump(c *call) (any, error) {
 	g, err := c.guest()
 	if err != nil {

@@ -118,7 +118,10 @@ func (w *cluster) startable(g *Guest) error {
 			}
 		}
 	}
-	return w.cloudFiles(g)
+	if err := w.cloudFiles(g); err != nil {
+		return err
+	}
+	return w.hook(g)
 }
 
 // usable checks that a node can use a volume: that it can activate it, and that its storage takes what it is.

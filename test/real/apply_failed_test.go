@@ -24,7 +24,7 @@ defaults:
 vms:
   configured: {cloud_init: {datastore: small}}
   extended: {disks: [{interface: scsi0, size: 8, datastore: local-lvm}, {interface: scsi1, size: 2, datastore: small}]}
-  started: {cloud_init: {user_data: "shared:snippets/user.yaml"}}
+  started: {cores: 1}
 `
 
 // TestApplyFailedHalfway lets an apply fail after the clones, in ways that nothing shows
@@ -37,14 +37,15 @@ func TestApplyFailedHalfway(t *testing.T) {
 	check(t, err)
 	seed.Storages = append(seed.Storages, &pvesim.Storage{ID: "small", Type: "dir", Path: "/mnt/small", Content: []string{"images"}, Full: true})
 	sim := p.simulateSeed(seed)
+	check(t, sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/pve1/qemu/302/status/start", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
 	p.render()
 	t.Log(p.deployed(1, "apply --yes"))
 	sim.Change(func(s *pvesim.Seed) {
 		for _, x := range s.Storages {
 			x.Full = false
 		}
-		s.Volumes = append(s.Volumes, &pvesim.Volume{ID: "shared:snippets/user.yaml", Content: "snippets", Format: "snippet", Size: 1024})
 	})
+	sim.ClearFaults()
 	p.deployed(3, "preflight", "the state has a disk that an apply which failed did not add to the VM", "let an apply complete the VM")
 	t.Log(p.deployed(0, "apply --yes", "live/extended was created halfway by an apply that failed before it added a disk", "start live: 3 VMs", "live is as its spec says"))
 	p.complete(sim, 300, 301, 302)
