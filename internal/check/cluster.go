@@ -211,6 +211,7 @@ func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
 			w.Templates = append(w.Templates, t.Name, fmt.Sprint(t.VMID))
 		}
 		w.Paths = append(w.Paths, feasible.Paths(v)...)
+		w.Machines = w.Machines || pve.MachineVersion(v.Values.Get(guest.Machine).Str()) != ""
 		w.CPUModels = w.CPUModels || pve.CustomModel(v.Values.Get(guest.CPUType).Str())
 		for kind, names := range feasible.Mappings(v) {
 			for _, name := range names {

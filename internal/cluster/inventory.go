@@ -66,6 +66,8 @@ type Node struct {
 	Used    int64   `json:"used"`   // bytes of memory in use
 
 	Networks []Network `json:"networks,omitzero"` // nil if they were not read
+
+	Machines []string `json:"machines,omitempty"` // types of its QEMU, such as pc-q35-9.2, if a spec or a candidate has one with a version
 }
 
 // A Network is a bridge of a node, or a virtual network that it has. Its Type is that

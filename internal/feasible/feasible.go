@@ -30,6 +30,7 @@ const (
 	NetworkCheck    Check = "network"
 	CPUCheck        Check = "cpus"
 	ModelCheck      Check = "cpu-model"
+	MachineCheck    Check = "machine"
 	MemoryCheck     Check = "memory"
 	MappingCheck    Check = "mapping"
 	MediumCheck     Check = "cd-rom"
@@ -62,6 +63,7 @@ var creationChecks = []row{
 	{NetworkCheck, (*creation).networks},
 	{CPUCheck, (*creation).cpus},
 	{ModelCheck, (*creation).model},
+	{MachineCheck, (*creation).machine},
 	{MemoryCheck, (*creation).memory},
 	{MappingCheck, (*creation).mappings},
 	{MediumCheck, (*creation).media},
@@ -104,6 +106,7 @@ var restartChecks = []row{
 	{StorageCheck, (*creation).storages},
 	{NetworkCheck, (*creation).bridges},
 	{ModelCheck, (*creation).model},
+	{MachineCheck, (*creation).machine},
 	{MappingCheck, (*creation).mappings},
 	{MediumCheck, (*creation).media},
 	{SnippetCheck, (*creation).snippetFiles},

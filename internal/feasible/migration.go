@@ -36,6 +36,8 @@ func Migration(inv *cluster.Inventory, v *schema.VM, e *lock.VM, g *cluster.Gues
 				[]string{fmt.Sprintf("%d MiB; node %s has %d MiB", mib, c.on, n.Memory>>20)})
 		}
 	}
+	c.check = MachineCheck
+	c.hasMachine(pve.MachineType(g.Config.Raw))
 	c.check = ReplicaCheck
 	c.replicatedElsewhere()
 	c.check = MappingCheck

@@ -224,6 +224,36 @@ func (r *reader) readCPUModels(ctx context.Context) {
 	slices.Sort(r.inv.CPUModels)
 }
 
+// readMachines reads which machine types the QEMU of a node has, if a spec names one with a version, and of the nodes of candidates
+// that have one.
+func (r *reader) readMachines(ctx context.Context, candidates []*cluster.Guest) {
+	wanted := map[string]bool{}
+	for _, g := range candidates {
+		if g.Config != nil && pve.MachineVersion(pve.MachineType(g.Config.Raw)) != "" {
+			wanted[g.Node] = true
+		}
+	}
+	var nodes []*cluster.Node
+	for i := range r.inv.Nodes {
+		if n := &r.inv.Nodes[i]; n.Online && (r.wanted.Machines || wanted[n.Name]) {
+			nodes = append(nodes, n)
+		}
+	}
+	concurrently(nodes, func(n *cluster.Node) {
+		var list []struct {
+			ID string `json:"id"`
+		}
+		if err := r.get(ctx, "/nodes/"+n.Name+"/capabilities/qemu/machines", &list); err != nil {
+			return // then nothing is known of them
+		}
+		for _, m := range list {
+			if name, _, revised := strings.Cut(m.ID, "+"); !revised {
+				n.Machines = append(n.Machines, name)
+			}
+		}
+	})
+}
+
 // setUnknown sets the status of all guests of a node to unknown.
 func (r *reader) setUnknown(node string) {
 	for _, g := range r.guests {

@@ -31,6 +31,7 @@ type Wanted struct {
 
 	EveryTemplate bool // all templates, too
 	CPUModels     bool // the CPU models of the administrator
+	Machines      bool // the machine types of all nodes
 	Others        bool // what identifies all other guests, and the volumes that they have from others
 	Destroys      bool // VMs may be destroyed: the rights to create them again are read, too
 

@@ -19,9 +19,11 @@ func nodeHandlers() map[string]handler {
 		"POST /nodes/{node}/termproxy":            nodeShell("termproxy"),
 		"POST /nodes/{node}/vncshell":             nodeShell("vncshell"),
 		"GET /nodes/{node}/capabilities/qemu/cpu": nodeCPUModels,
-		"GET /nodes/{node}/qemu/{vmid}/rrddata":   nodeRRD,
-		"POST /nodes/{node}/network":              networkCreate,
-		"PUT /nodes/{node}/network":               networkReload,
+
+		"GET /nodes/{node}/capabilities/qemu/machines": nodeMachines,
+		"GET /nodes/{node}/qemu/{vmid}/rrddata":        nodeRRD,
+		"POST /nodes/{node}/network":                   networkCreate,
+		"PUT /nodes/{node}/network":                    networkReload,
 	}
 }
 

@@ -150,6 +150,9 @@ func (w *cluster) fits(g *Guest, n *Node) error {
 	if g.vcpus() > n.CPUs {
 		return failf("MAX %d vcpus allowed per VM on this node", n.CPUs)
 	}
+	if err := n.runs(g); err != nil {
+		return err
+	}
 	if g.maxMemory() > int64(n.Memory) {
 		return failf("start failed: QEMU exited with code 1") // cannot set up guest memory 'pc.ram': Cannot allocate memory
 	}

@@ -66,6 +66,7 @@ type Node struct {
 	Portless     []string  `yaml:"portless,omitempty,flow"` // bridges without a physical port
 	VLANAware    []string  `yaml:"vlan_aware,omitempty,flow"`
 	DNS          []string  `yaml:"dns,omitempty,flow"`      // name servers
+	Machines     []string  `yaml:"machines,omitempty,flow"` // versions of the machine types that its QEMU has, the newest first
 	CGroup       int       `yaml:"cgroup,omitempty"`        // version of its control groups, by default 2
 	NoConsole    bool      `yaml:"no_console,omitempty"`    // the programs of text consoles are not installed
 	NoMail       bool      `yaml:"no_mail,omitempty"`       // the node has no program that sends mail, so backups fail
