@@ -70,6 +70,11 @@ func (v *View) staysOff(g *cluster.Guest) string {
 	if StateOf(g) != power.Running {
 		return ""
 	}
+	return v.startFails(g)
+}
+
+// startFails is what makes the next start of a guest fail as it is configured, or "".
+func (v *View) startFails(g *cluster.Guest) string {
 	var reasons []string
 	for _, o := range feasible.Start(v.Inventory, g) {
 		reasons = append(reasons, o.Reason)

@@ -1,6 +1,9 @@
 package operate
 
 import (
+	"context"
+	"fmt"
+	"net/url"
 	"testing"
 
 	"stackgen/internal/power"
@@ -25,5 +28,36 @@ func TestRebootThatWouldLeaveVMOff(t *testing.T) {
 		if planned[0].Text != want || (planned[0].Result == power.Refused) != (want == off) || planned[1].Result != power.Planned {
 			t.Errorf("%s: %s %s; %s %s", action, planned[0].Result, planned[0].Text, planned[1].Result, planned[1].Text)
 		}
+	}
+}
+
+// TestResetThatWouldLeaveVMOff: a checkpoint has a NIC on a bridge that is gone since. A VM that runs is not taken back to it; one
+// that is off is, and stays off.
+func TestResetThatWouldLeaveVMOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, func(s *pvesim.Seed) {
+		s.Nodes[0].Bridges = append(s.Nodes[0].Bridges, "vmbr9")
+		for _, g := range s.Guests {
+			if g.VMID == 301 || g.VMID == 302 {
+				g.Config["net1"] = fmt.Sprintf("virtio=BC:24:11:00:09:%02X,bridge=vmbr9", g.VMID-300)
+			}
+		}
+	})
+	for i := range w.lock.Stacks[0].Value.VMs {
+		f := w.lock.Stacks[0].Value.VMs[i].Value.Fingerprint
+		f.MACs = append(f.MACs, fmt.Sprintf("BC:24:11:00:09:%02X", i+1))
+	}
+	w.want(w.saves("baseline"), "done given the checkpoint baseline", "done given the checkpoint baseline")
+	for vmid := 301; vmid <= 302; vmid++ {
+		w.sets(vmid, url.Values{"delete": {"net1"}})
+	}
+	w.sim.Change(func(s *pvesim.Seed) { s.Nodes[0].Bridges = []string{"vmbr0"} })
+	v := w.view()
+	v.VMs = v.VMs[:1]
+	w.want(w.does(context.Background(), v, "start"), "done started")
+	w.want(w.resets("baseline"), "refused it would not start again as it was at baseline of TIME: node pve1 has no bridge or virtual network vmbr9",
+		"done reset to baseline of TIME, and stopped")
+	if got := w.running(); got != "301" {
+		t.Errorf("%s run", got)
 	}
 }

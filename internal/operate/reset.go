@@ -56,6 +56,7 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 		refuse("", "%v", err)
 		return
 	}
+	off := v.staysOffAt(o)
 	switch newest, other := o.Guest.Config.Raw["parent"], otherGuest(o.VM, o.Point.config); {
 	case other != "":
 		refuse("", "%s has %s: a reset would make it another guest", o.Point, other)
@@ -63,6 +64,8 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 		refuse("stackgen power start "+o.String(), "%s has its memory, so a reset would start it, and it is %s", o.Point, o.Was)
 	case newest != name && v.Inventory.OnlyNewest(o.Guest):
 		refuse("", "its storage goes back to its newest snapshot only, which is %s, and not to %s", newest, name)
+	case off != "":
+		refuse("", "it would not start again as it was at %s: %s", o.Point, off)
 	default:
 		if o.Spec != nil && o.Entry != nil {
 			profile := v.Project.Stacks.Profile(o.Entry.Profile)
@@ -70,6 +73,17 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 		}
 		o.Text = o.Point.plan()
 	}
+}
+
+// staysOffAt is what makes the start fail that a reset of a VM ends with, which gives it the configuration of its checkpoint; ""
+// for one that is not started.
+func (v *View) staysOffAt(o *One) string {
+	if o.Was != power.Running && o.Was != power.Paused {
+		return ""
+	}
+	g := *o.Guest
+	g.Config = o.Point.config
+	return v.startFails(&g)
 }
 
 // plan says what a reset would do.
