@@ -114,7 +114,7 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 		if state := r.state(); r.allows(g, state) {
 			from := r.entry.Template.VMID
 			x, ok := r.exchange(g)
-			if ok && (x != nil || r.destroysKnown(g, state) && r.canCreate()) {
+			if ok && (x != nil && r.startsAgain(g, x) || x == nil && r.destroysKnown(g, state) && r.canCreate()) {
 				out.Replaced = append(out.Replaced, Replacement{Granted{r.f.Resource, r.vm.Key, r.f.VMID, from}, g, r.vm, state, r.entry.Node, x})
 				return
 			}

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/pve"
 	"stackgen/schema"
@@ -60,6 +62,21 @@ func (r *rebuilder) exchange(g *cluster.Guest) (*Exchange, bool) {
 		}
 	}
 	return x, true
+}
+
+// startsAgain reports whether nothing is known to keep a VM that is to run from its start with other disks: it keeps the rest of
+// its hardware. One that is off already, because an exchange was begun, gets them all the same. Otherwise the finding says what.
+func (r *rebuilder) startsAgain(g *cluster.Guest, x *Exchange) bool {
+	if x.Half || g.Status == "stopped" && !r.vm.Values.Get(guest.Started).Bool() {
+		return true
+	}
+	obstacles := feasible.Restart(r.Inventory, r.vm, r.entry, g, &schema.Profile{IgnoreAll: true})
+	if len(obstacles) == 0 {
+		return true
+	}
+	addObstacles(r.f, obstacles, r.spec, func(text string) string { return specLine(r.vm, text) })
+	r.f.Reason = finding.Why("rebuild-start-fails").Of(r.f.Reason)
+	return false
 }
 
 // mayClone reports whether a template can be cloned to the node of a VM, and its disks be given to that. Otherwise the

@@ -288,6 +288,11 @@ func TestJudgeExchange(t *testing.T) {
 			"[scsi0] loses [local-lvm:vm-100-disk-0 local-lvm:vm-100-disk-9] on local-lvm from 199"},
 		"begun by one that replaces": {own, template, "full", &lock.Rebuild{UUID: "u-web1"}, "[scsi0] loses [local-lvm:vm-100-disk-0] on local-lvm"},
 
+		"it would not start again": {own + " ide3: files:iso/gone.iso,media=cdrom", template, "full", nil, "rebuild-start-fails"},
+		"begun, and it would not start again": {own + " ide3: files:iso/gone.iso,media=cdrom unused0: local-lvm:vm-100-disk-9", template, "full",
+			&lock.Rebuild{UUID: "u-web1", Holder: 199, Volumes: []string{"local-lvm:vm-100-disk-9"}},
+			"[scsi0] loses [local-lvm:vm-100-disk-0 local-lvm:vm-100-disk-9] on local-lvm from 199"},
+
 		"no disk of the template":     {"scsi1: local-lvm:vm-100-disk-1", template, "full", nil, "rebuild-disk-missing"},
 		"the template has the kept":   {own, template + " scsi1: local-lvm:base-9000-disk-1", "full", nil, "rebuild-keeps-template-disk"},
 		"a third disk":                {own + " scsi2: local-lvm:vm-100-disk-2", template, "full", nil, "rebuild-disk-not-kept"},
@@ -297,6 +302,7 @@ func TestJudgeExchange(t *testing.T) {
 	} {
 		in := rebuildable()
 		in.Project.Stacks[0].VMs[0].Values = keepsSCSI1().Values
+		in.Inventory.Guests[0].Status, in.Inventory.ISOs = "running", []cluster.Files{{Storage: "files", Node: "pve1"}}
 		e := in.Lock.Stacks[0].Value.VMs.Get("web1")
 		e.Clone, e.Rebuild = c.clone, c.mark
 		in.Inventory.Guests[0].Config.Raw = entries(c.own)

@@ -231,6 +231,7 @@ var sentences = map[finding.Code]string{
 	"rebuild-disk-type":            "it keeps a disk, and %s has another type in its template",
 	"rebuild-exchange-rights":      "it keeps a disk, and the token lacks %s on %s for its new disks",
 	"rebuild-keep-removed":         "a rebuild that keeps a disk was begun, and the spec keeps none any more",
+	"rebuild-start-fails":          "with its new disks, it would not start again: %s",
 	"rebuild-template-elsewhere":   "it keeps a disk, and its template is on %s, with disks that other nodes do not have",
 	"rebuild-disk-storages":        "it keeps a disk, and its other disks (%s) are not all on one storage; those of linked clones must be on that of the template",
 	"rebuild-keeps-template-disk":  "its spec keeps %s, which is a disk of its template",
