@@ -139,6 +139,10 @@ func TestRestart(t *testing.T) {
 		"storage of an unused disk":  {raw: map[string]string{"unused0": "fast:vm-100-disk-0"}},
 		"storage of the cloud-init drive": {spec: "cloud_init: {datastore: fast}", raw: map[string]string{"ide2": "fast:vm-100-cloudinit,media=cdrom"},
 			want: storage},
+		"storage of a cloud-init drive that is ignored": {spec: "cloud_init: {datastore: local}", raw: map[string]string{"ide2": "fast:vm-100-cloudinit,media=cdrom"},
+			ignores: []string{"initialization"}, want: storage},
+		"storage of a cloud-init drive, and the spec has none": {spec: "cloud_init: false", raw: map[string]string{"ide2": "fast:vm-100-cloudinit,media=cdrom"},
+			want: storage},
 		"storage of a cloud-init drive that changes": {spec: "cloud_init: {datastore: local}", raw: map[string]string{"ide2": "fast:vm-100-cloudinit,media=cdrom"}},
 		"storage that the token does not see": {raw: map[string]string{"scsi0": "fast:vm-100-disk-0,size=8G"}, change: func(inv *cluster.Inventory) {
 			inv.Access.Rights["/storage"] = map[string]bool{}

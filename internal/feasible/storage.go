@@ -71,8 +71,10 @@ func (c *creation) uses() []storageUse {
 // is re-created there.
 func (c *creation) keeps() []storageUse {
 	var out []storageUse
+	ci := c.get(guest.CloudInit)
+	creates := ci != nil && !ci.Off() && !c.ignores(guest.CloudInit)
 	for _, d := range drivesOf(c.current.Config.Raw) {
-		if ci := c.get(guest.CloudInit); d.CloudInit() && ci.Get(guest.Datastore).Str() != d.Storage {
+		if d.CloudInit() && creates && ci.Get(guest.Datastore).Str() != d.Storage {
 			continue
 		}
 		out = append(out, storageUse{field: guest.Node, id: d.Storage, node: c.on, iso: d.ISO() != ""})
