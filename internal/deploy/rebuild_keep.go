@@ -140,13 +140,13 @@ func (r *run) cloneDisks(s *check.Session, b *rebuilding, o Order) (view *operat
 	}
 }
 
-// startExchanged records the VMs that have their new disks, and starts those that are to run. What of them is not
-// started, the next run starts.
+// startExchanged records the VMs that have their new disks, and starts those that are to run, or that ran before. What of them is
+// not started, the next run starts.
 func (r *run) startExchanged(b *rebuilding, failed []operate.Failure) error {
 	starts, names := check.Starts(r.p, b.stack.name), []string(nil)
 	for _, key := range b.keys() {
 		name := b.stack.name + "/" + key
-		if starts[key] && !slices.ContainsFunc(failed, func(f operate.Failure) bool { return f.Name == name }) {
+		if (starts[key] || b.stack.stopped[key] != 0) && !slices.ContainsFunc(failed, func(f operate.Failure) bool { return f.Name == name }) {
 			names = append(names, name)
 		}
 	}

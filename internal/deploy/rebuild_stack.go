@@ -168,11 +168,26 @@ func (r *run) rebuildStack(s *check.Session, b *rebuilding, o Order) error {
 		}
 		return r.publishDone(b.stack)
 	}
+	r.sayCreatedOff(b)
 	maps.DeleteFunc(b.stack.stopped, func(key string, _ int) bool { return slices.Contains(b.keys(), key) }) // others have their VMIDs
 	if err := r.awaitWave(b); err != nil {
 		return err
 	}
 	return r.rebuilt(b, a)
+}
+
+// sayCreatedOff says which VMs of a wave ran before and are off now, because their specs do not start what is created.
+func (r *run) sayCreatedOff(b *rebuilding) {
+	starts, names := check.Starts(r.p, b.stack.name), []string(nil)
+	for _, key := range b.keys() {
+		if b.stack.stopped[key] != 0 && !starts[key] {
+			names = append(names, b.stack.name+"/"+key)
+		}
+	}
+	if len(names) > 0 {
+		r.say("%s ran before the rebuild, and %s created off, because of `started: false`; to start %s: `%s`", some(names),
+			one(names, "is", "are"), one(names, "it", "them"), operate.Named(r.p, nil, names).Step("stackgen power start "+strings.Join(names, " ")))
+	}
 }
 
 // beginsRebuild records that the creation of the VMs of a wave is about to begin.

@@ -93,6 +93,26 @@ func TestRebuildKeeps(t *testing.T) {
 	p.deployed(0, "destroy --dry-run", "note: live/a: scsi1 is destroyed, too: `keep` is for `stackgen rebuild` only")
 }
 
+// TestRebuildOfRunningNotStarted rebuilds VMs that run although their spec does not start them when it creates them: the one that keeps
+// a disk is the same guest, and runs again. The other one is created, and the command says that it is off.
+func TestRebuildOfRunningNotStarted(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(keepSpec, "template: 9002", "template: 9002, started: false", 1)})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	p.deployed(0, "power start live --yes", "2 started")
+	const off = "live/b ran before the rebuild, and is created off, because of `started: false`; to start it: `stackgen power start live/b`"
+	p.deployed(0, "rebuild live --all --yes", "exchanging the disks of a", off)
+	if a, b := stateOf(sim).guests[300].running, stateOf(sim).guests[301].running; !a || b {
+		t.Errorf("a runs: %t, b runs: %t", a, b)
+	}
+	p.deployed(0, "apply --yes", "nothing to do")
+	if a, b := stateOf(sim).guests[300].running, stateOf(sim).guests[301].running; !a || b {
+		t.Errorf("after an apply, a runs: %t, b runs: %t", a, b)
+	}
+}
+
 // drivesOf are the entries of the disks of VM 300.
 func drivesOf(sim *pvesim.Server) map[string]string {
 	out := map[string]string{}
