@@ -221,7 +221,8 @@ func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
 	}
 }
 
-// addSources adds what the containers of a stack are made from, and the snippets of its VMs. recorded is what the lock has of the stack, or nil.
+// addSources adds what the containers of a stack are made from, and the snippets of its VMs. recorded is what the lock has of the
+// stack, or nil.
 func addSources(w *proxmox.Wanted, s *schema.Stack, recorded *lock.Stack) {
 	var entries map[string]*lock.VM
 	if recorded != nil {

@@ -42,7 +42,7 @@ type Inventory struct {
 
 	ISOs []Files `json:"isos,omitempty"` // of the storages from which candidates have CD-ROM images
 
-	Snippets []Files `json:"snippets,omitempty"` // of the storages from which candidates and VMs that do not exist have one, if they could be seen
+	Snippets []Files `json:"snippets,omitempty"` // of the storages from which candidates, or VMs that do not exist, have one
 
 	Replication []Replication `json:"replication,omitempty"` // of guests that have jobs, if a candidate can have one
 

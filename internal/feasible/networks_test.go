@@ -67,9 +67,9 @@ func TestMissingBridge(t *testing.T) {
 // TestVLANs: Proxmox VE starts no guest with a NIC whose VLANs its bridge does not take, and connects none to a running one.
 func TestVLANs(t *testing.T) {
 	const (
-		bridge = "vmbr1 of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs >  > networks: [{bridge: NAME}]"
-		trunks = "vmbr2 of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs >  > networks: [{bridge: NAME}]"
-		vnet   = "office of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs >  > networks: [{bridge: NAME}]"
+		bridge = "vmbr1 of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs > networks: [{bridge: NAME}]"
+		trunks = "vmbr2 of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs > networks: [{bridge: NAME}]"
+		vnet   = "office of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs > networks: [{bridge: NAME}]"
 	)
 	inv := &cluster.Inventory{Nodes: []cluster.Node{{Name: "pve1", Online: true, Networks: []cluster.Network{
 		{Name: "vmbr0", Type: "bridge"}, {Name: "vmbr1", Type: "bridge", NoVLAN: true, NoTrunks: true},

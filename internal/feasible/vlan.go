@@ -80,11 +80,10 @@ func (c *creation) vlans(n *cluster.Node, refused []refusedNIC) {
 	if len(bridges) > 1 {
 		verb = "are"
 	}
-	c.add(fmt.Sprintf("%s of node %s %s not VLAN-aware, so Proxmox VE connects no NIC with these VLANs", strings.Join(bridges, ", "), n.Name, verb),
-		evidence,
-		Remedy{What: "make it VLAN-aware, in the network settings of the node or, for a virtual network, of the data center's SDN, and apply " +
-			"these; then run preflight again"},
-		Remedy{What: "or write a network without VLANs into SPEC", Text: guest.Networks + ": [{bridge: NAME}]"})
+	const what = "%s of node %s %s not VLAN-aware, so Proxmox VE connects no NIC with these VLANs"
+	c.add(fmt.Sprintf(what, strings.Join(bridges, ", "), n.Name, verb), evidence,
+		Remedy{What: "make the bridge VLAN-aware in the network settings of the node, or the virtual network in the SDN of the data center, " +
+			"or write a network without VLANs into SPEC", Text: guest.Networks + ": [{bridge: NAME}]"})
 }
 
 // maxNICs is the largest number of NICs of a guest.

@@ -2,6 +2,7 @@ package proxmox_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,5 +46,37 @@ func TestVLANs(t *testing.T) {
 	}
 	if want := "lab false false, office true true, vmbr0 false true, vmbr1 true true, vmbr2 false false"; strings.Join(got, ", ") != want {
 		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+// TestMachines: the machine types of a node are read if a candidate there has one with a version, and those of all if a spec has.
+func TestMachines(t *testing.T) {
+	for name, c := range map[string]struct {
+		machine string // of VM 202 on pve2
+		wanted  bool
+		want    string
+	}{
+		"none":           {machine: "q35", want: ""},
+		"of a candidate": {machine: "pc-q35-9.0+pve1", want: "pve2"},
+		"of a spec":      {wanted: true, want: "pve1 pve2 pve3"},
+	} {
+		seed := smallCluster(t)
+		for _, g := range seed.Guests {
+			if g.VMID == 202 && c.machine != "" {
+				g.Config["machine"] = c.machine
+			}
+		}
+		inv := mustRead(t, start(t, pvesim.Options{Seed: seed}), "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202}, Machines: c.wanted})
+		var got []string
+		for _, n := range inv.Nodes {
+			if slices.Contains(n.Machines, "pc-q35-9.0") && slices.Contains(n.Machines, "pc-i440fx-2.9") {
+				got = append(got, n.Name)
+			} else if len(n.Machines) > 0 {
+				t.Errorf("%s: node %s has %v", name, n.Name, n.Machines)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: read of %q, want %q", name, strings.Join(got, " "), c.want)
+		}
 	}
 }

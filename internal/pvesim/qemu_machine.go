@@ -6,7 +6,8 @@ import (
 )
 
 // machineVersions are the versions of the machine types that the QEMU of a node has, if the seed does not say.
-const machineVersions = "9.2 9.1 9.0 8.2 8.1 8.0 7.2 7.1 7.0 6.2 6.1 6.0 5.2 5.1 5.0 4.2 4.1 4.0.1 4.0 3.1 3.0 2.12 2.11 2.10 2.9 2.8 2.7 2.6 2.5 2.4"
+const machineVersions = "9.2 9.1 9.0 8.2 8.1 8.0 7.2 7.1 7.0 6.2 6.1 6.0 5.2 5.1 5.0 4.2 4.1 4.0.1 4.0 3.1 3.0 " +
+	"2.12 2.11 2.10 2.9 2.8 2.7 2.6 2.5 2.4"
 
 func (n *Node) machines() []string {
 	if len(n.Machines) > 0 {
