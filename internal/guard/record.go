@@ -91,7 +91,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 		f.Is(finding.Conflict, finding.Why("record-is-alias"))
 		f.Because("it is an alias of %s", answer.CNAME)
 		f.Add(finding.DoAll("remove the alias", removal(at.DNS.Server, at.DNS.Port, name, "CNAME")))
-		f.Next("or publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+strings.Join(vm.OwnEntry(), "."))
+		f.Next("or publish another name: write into "+at.Spec, specLine(vm, "dns: {records: [NAME]}"))
 	case len(answer.Addresses) == 0:
 		f.Is(finding.Create, finding.Why("record-free"))
 	case j.formerUnit(at, name) != "":
@@ -192,7 +192,7 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 		} else {
 			f.Next("if it is that of this "+f.Word()+", import it: an apply corrects the address", importing)
 		}
-		f.Next("if it is not yours, publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+strings.Join(vm.OwnEntry(), "."))
+		f.Next("if it is not yours, publish another name: write into "+at.Spec, specLine(vm, "dns: {records: [NAME]}"))
 		return
 	}
 	f.Import = f.Key

@@ -46,15 +46,7 @@ func TestArchives(t *testing.T) {
 			grant(seed, "/vms", "PVEAuditor", true)
 			grant(seed, "/nodes", "PVEAuditor", true)
 			inv := mustRead(t, start(t, pvesim.Options{Seed: seed}), "audit@pve!t", proxmox.Wanted{VMIDs: []int{100, 700}, Archives: c.wanted})
-			var got []string
-			for _, l := range inv.Archives {
-				var names []string
-				for _, f := range l.Files {
-					names = append(names, f.Name)
-				}
-				got = append(got, l.Storage+"@"+l.Node+"="+strings.Join(names, ","))
-			}
-			if text := strings.Join(got, " "); text != c.want {
+			if text := listed(inv.Archives); text != c.want {
 				t.Errorf("%q, want %q", text, c.want)
 			}
 			body, err := inv.Encode()
@@ -66,6 +58,19 @@ func TestArchives(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listed is what an inventory has of storages, as text.
+func listed(storages []cluster.Files) string {
+	var out []string
+	for _, l := range storages {
+		var names []string
+		for _, f := range l.Files {
+			names = append(names, f.Name)
+		}
+		out = append(out, l.Storage+"@"+l.Node+"="+strings.Join(names, ","))
+	}
+	return strings.Join(out, " ")
 }
 
 // TestSnippets: the snippets of a storage are read where a candidate has one, or where they are wanted, if the list has them all.
@@ -84,7 +89,7 @@ func TestSnippets(t *testing.T) {
 		"Datastore.AllocateSpace":         {role: "PVEDatastoreUser", config: map[string]string{"hookscript": "shared:snippets/gone.pl"}},
 		"storage without that content":    {role: "PVEDatastoreAdmin", content: []string{"images"}, config: map[string]string{"hookscript": "shared:snippets/gone.pl"}},
 		"a storage that does not exist":   {role: "PVEDatastoreAdmin", config: map[string]string{"hookscript": "gone:snippets/gone.pl"}},
-		"a file that is no snippet of it": {role: "PVEDatastoreAdmin", config: map[string]string{"hookscript": "/root/hook.pl"}},
+		"a file that is no snippet of it": {role: "PVEDatastoreAdmin", config: map[string]string{"hookscript": "/usr/local/bin/hook.pl"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seed := smallCluster(t)
@@ -109,15 +114,7 @@ func TestSnippets(t *testing.T) {
 			grant(seed, "/vms", "PVEAuditor", true)
 			grant(seed, "/nodes", "PVEAuditor", true)
 			inv := mustRead(t, start(t, pvesim.Options{Seed: seed}), "audit@pve!t", proxmox.Wanted{VMIDs: []int{201}, Snippets: c.wanted})
-			var got []string
-			for _, l := range inv.Snippets {
-				var names []string
-				for _, f := range l.Files {
-					names = append(names, f.Name)
-				}
-				got = append(got, l.Storage+"@"+l.Node+"="+strings.Join(names, ","))
-			}
-			if text := strings.Join(got, " "); text != c.want {
+			if text := listed(inv.Snippets); text != c.want {
 				t.Errorf("%q, want %q", text, c.want)
 			}
 		})
