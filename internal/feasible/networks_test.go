@@ -67,9 +67,10 @@ func TestMissingBridge(t *testing.T) {
 // TestVLANs: Proxmox VE starts no guest with a NIC whose VLANs its bridge does not take, and connects none to a running one.
 func TestVLANs(t *testing.T) {
 	const (
-		bridge = "vmbr1 of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs > networks: [{bridge: NAME}]"
-		trunks = "vmbr2 of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs > networks: [{bridge: NAME}]"
-		vnet   = "office of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs > networks: [{bridge: NAME}]"
+		steps  = " >  > networks " // make it VLAN-aware, or write them without
+		bridge = "vmbr1 of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs" + steps
+		trunks = "vmbr2 of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs" + steps
+		vnet   = "office of node pve1 is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs" + steps
 	)
 	inv := &cluster.Inventory{Nodes: []cluster.Node{{Name: "pve1", Online: true, Networks: []cluster.Network{
 		{Name: "vmbr0", Type: "bridge"}, {Name: "vmbr1", Type: "bridge", NoVLAN: true, NoTrunks: true},
@@ -114,7 +115,7 @@ func TestVLANs(t *testing.T) {
 		t.Errorf("a VM that is not started: %+v", created)
 	}
 	for net, want := range map[string]string{
-		"name=eth0,bridge=vmbr1,tag=20":             bridge,
+		"name=eth0,bridge=vmbr1,tag=20":             strings.TrimSuffix(bridge, steps) + " > ",
 		"name=eth0,bridge=vmbr1,tag=20,link_down=1": "",
 		"name=eth0,bridge=vmbr1":                    "",
 		"name=eth0,bridge=vmbr0,tag=20":             "",
@@ -123,5 +124,22 @@ func TestVLANs(t *testing.T) {
 		if got := ways(Start(inv, &g)); got != want {
 			t.Errorf("container, %s: %q, want %q", net, got, want)
 		}
+	}
+}
+
+// TestLineWithoutVLANs: the printed line keeps the other NICs of a VM, and what else the refused one has.
+func TestLineWithoutVLANs(t *testing.T) {
+	inv := &cluster.Inventory{Nodes: []cluster.Node{{Name: "pve1", Online: true, Networks: []cluster.Network{
+		{Name: "vmbr0", Type: "bridge"}, {Name: "vmbr1", Type: "bridge", NoVLAN: true, NoTrunks: true}}}},
+		Guests: []cluster.Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &cluster.Config{Raw: map[string]string{}}}}}
+	v := stack(t, "vms: {web: {clone: full, networks: [{bridge: vmbr0, vlan: 7}, {bridge: vmbr1, model: e1000, vlan: 20, trunks: [10]}]}}").VMs[0]
+	found, _ := Creation(inv, v, &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}})
+	found = only(found, NetworkCheck)
+	if len(found) != 1 || len(found[0].Remedies) != 2 {
+		t.Fatalf("found %+v", found)
+	}
+	const want = "[{bridge: vmbr0, model: virtio, vlan: 7, firewall: false}, {bridge: vmbr1, model: e1000, firewall: false}]"
+	if got := found[0].Remedies[1].Value.Flow(); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

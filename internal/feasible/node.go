@@ -138,7 +138,9 @@ func (c *creation) networks() {
 		}
 	}
 	c.inactive(n, inactive)
-	c.vlans(n, c.refusedNICs(n, nics))
+	if refused := c.refusedNICs(n, nics); len(refused) > 0 {
+		c.vlans(n, refused, c.withoutVLANs(refused))
+	}
 	if len(missing) == 0 {
 		return
 	}

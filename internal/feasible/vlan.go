@@ -17,6 +17,7 @@ func hasVLANs(nic *schema.Node) bool {
 
 // A refusedNIC is one that Proxmox VE does not connect to its bridge or virtual network.
 type refusedNIC struct {
+	number        int
 	bridge, vlans string // its tag and trunks, as evidence says them
 }
 
@@ -61,12 +62,12 @@ func addRefused(list []refusedNIC, n *cluster.Node, i int, bridge, tag, trunks s
 	if trunks != "" {
 		vlans = append(vlans, "trunks "+trunks)
 	}
-	return append(list, refusedNIC{bridge, fmt.Sprintf("net%d has %s on %s", i, strings.Join(vlans, " and "), bridge)})
+	return append(list, refusedNIC{i, bridge, fmt.Sprintf("net%d has %s on %s", i, strings.Join(vlans, " and "), bridge)})
 }
 
 // vlans adds the NICs that Proxmox VE does not connect because of their VLANs: a guest with one does not start, and a running one
 // does not get it.
-func (c *creation) vlans(n *cluster.Node, refused []refusedNIC) {
+func (c *creation) vlans(n *cluster.Node, refused []refusedNIC, more ...Remedy) {
 	var bridges, evidence []string
 	for _, nic := range refused {
 		bridges, evidence = append(bridges, nic.bridge), append(evidence, nic.vlans)
@@ -76,14 +77,23 @@ func (c *creation) vlans(n *cluster.Node, refused []refusedNIC) {
 	}
 	slices.Sort(bridges)
 	bridges = slices.Compact(bridges)
-	verb := "is"
+	what := "%s of node %s is not VLAN-aware, so Proxmox VE connects no NIC with these VLANs"
 	if len(bridges) > 1 {
-		verb = "are"
+		what = "%s of node %s are not VLAN-aware, so Proxmox VE connects no NIC with these VLANs"
 	}
-	const what = "%s of node %s %s not VLAN-aware, so Proxmox VE connects no NIC with these VLANs"
-	c.add(fmt.Sprintf(what, strings.Join(bridges, ", "), n.Name, verb), evidence,
-		Remedy{What: "make the bridge VLAN-aware in the network settings of the node, or the virtual network in the SDN of the data center, " +
-			"or write a network without VLANs into SPEC", Text: guest.Networks + ": [{bridge: NAME}]"})
+	remedies := []Remedy{{What: "make the bridge VLAN-aware in the network settings of the node, or the virtual network in the SDN of the " +
+		"data center; then run preflight again"}}
+	c.add(fmt.Sprintf(what, strings.Join(bridges, ", "), n.Name), evidence, append(remedies, more...)...)
+}
+
+// withoutVLANs is the remedy that takes the VLANs from NICs of a spec. It keeps what else these are, and the others.
+func (c *creation) withoutVLANs(refused []refusedNIC) Remedy {
+	nics := c.get(guest.Networks)
+	for _, nic := range refused {
+		nics = replaceItem(nics, nic.number, nics.List()[nic.number].Without(guest.VLAN, guest.Trunks))
+	}
+	const what = "or write the network devices without VLANs into SPEC: then they are in the network of the bridge itself"
+	return c.write(what, guest.Networks, nics)
 }
 
 // maxNICs is the largest number of NICs of a guest.

@@ -108,7 +108,7 @@ func hardwareCases() []feasibleCase {
 		{what: "virtual network on the node", edits: []string{"serial:", "networks: [{bridge: vnet1}]\n    serial:"}, seed: func(s *pvesim.Seed) {
 			s.VNets = []*pvesim.VNet{{ID: "vnet1", Zone: "lab", Nodes: []string{"pve2"}}}
 		}, server: "bridge 'vnet1' does not exist", want: "node pve1 has no bridge or virtual network vnet1"},
-		{what: "bridge that takes VLANs", edits: []string{"serial:", "networks: [{bridge: vmbr1, vlan: 20}]\n    serial:"}, words: map[string]string{"NAME": "vmbr1"}, seed: func(s *pvesim.Seed) {
+		{what: "bridge that takes VLANs", edits: []string{"serial:", "networks: [{bridge: vmbr1, vlan: 20}]\n    serial:"}, seed: func(s *pvesim.Seed) {
 			s.Nodes[0].Bridges, s.Nodes[0].Portless = []string{"vmbr0", "vmbr1"}, []string{"vmbr1"}
 		}, server: "QEMU exited with code 1", want: "vmbr1 of node pve1 is not VLAN-aware"},
 		{what: "SDN.Use, for a virtual network", edits: []string{"serial:", "networks: [{bridge: vnet1}]\n    serial:"}, seed: func(s *pvesim.Seed) {

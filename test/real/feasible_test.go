@@ -152,7 +152,7 @@ func (c *feasibleCase) take(t *testing.T, world *faultWorld, i int) string {
 	h := w.startHost()
 	s := &wayState{words: c.words}
 	way := waysIn(w.preflight(t, 3).output)[i]
-	text := "`" + strings.Join(strings.Split(faultText.Replace(strings.Join(way.lines, "\n")), "\n"), "`<br>`") + "`"
+	text := cellOf(&way)
 	if way.reads() {
 		return text
 	}
@@ -167,6 +167,14 @@ func (c *feasibleCase) take(t *testing.T, world *faultWorld, i int) string {
 		t.Errorf("preflight is 0 after\n%s\nand the creation fails: %v", way.text(), err)
 	}
 	return text
+}
+
+// cellOf is a way in the table: its lines, or its words if it has none.
+func cellOf(of *way) string {
+	if len(of.lines) == 0 {
+		return faultText.Replace(of.what)
+	}
+	return "`" + strings.Join(strings.Split(faultText.Replace(strings.Join(of.lines, "\n")), "\n"), "`<br>`") + "`"
 }
 
 // feasibleTable compares a table with the documentation.

@@ -155,7 +155,7 @@ func (c *updateCase) run(all, t *testing.T, world *faultWorld) string {
 		w := c.enter(all, t, world, "full")
 		h := w.startHost()
 		way := waysIn(w.preflight(t, 3).output)[i]
-		steps = append(steps, "`"+strings.Join(strings.Split(faultText.Replace(strings.Join(way.lines, "\n")), "\n"), "`<br>`")+"`")
+		steps = append(steps, cellOf(&way))
 		if reason := (&wayState{words: c.words}).take(w, h, &way); reason != "" {
 			t.Fatalf("%s\n%s", way.text(), reason)
 		}

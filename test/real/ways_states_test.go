@@ -52,6 +52,9 @@ var wayActs = []struct {
 	{"or is an old one, restore the right one", (*faultCase).restoreState},
 	{"undo the change, in the spec or in Proxmox VE", restoreAndRender}, // then drift
 	{"or remove it from `mounts`", restoreAndRender},
+	{"make the bridge VLAN-aware", func(w *faultCase) {
+		w.sim.Change(func(s *pvesim.Seed) { s.Nodes[0].VLANAware = s.Nodes[0].Bridges })
+	}},
 	{"undo the change", restoreSpecs},
 	{"restore what asked for it", restoreSpecs},
 }
