@@ -77,8 +77,7 @@ func (r *renderer) containerModule(profiles []schema.Profile) {
 		r.containerResource(r.begin(profileFile(guest.Container, profiles[i].Name)), root, profiles[i].For(guest.Container))
 		r.done()
 	}
-	r.skeleton(folderOf(guest.Container) + "outputs.tf")
-	r.done()
+	r.embedded(folderOf(guest.Container) + "outputs.tf")
 }
 
 // containerResource writes the block of one profile.

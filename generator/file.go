@@ -1,16 +1,15 @@
 package generator
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/hclwrite"
 )
 
 // A File is one rendered file. Path is relative to the project, with slashes.
@@ -25,10 +24,10 @@ type File struct {
 // A span is a part of a file: Body[from:to].
 type span struct{ from, to int }
 
-// formatted is a file with its header, formatted by hclwrite.
-func formatted(path, from string, f *hclwrite.File) File {
-	body := append([]byte("# "+header(from, render)+"\n\n"), hclwrite.Format(f.Bytes())...)
-	body = append([]byte(strings.TrimRight(string(body), "\n")), '\n')
+// headed is a file with its header. Its body is formatted.
+func headed(path, from string, body []byte) File {
+	body = append([]byte("# "+header(from, render)+"\n\n"), bytes.TrimRight(body, "\n")...)
+	body = append(body, '\n')
 	return File{Path: path, Body: body, blocks: []int{len(body)}}
 }
 

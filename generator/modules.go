@@ -45,8 +45,7 @@ func Shared(p *schema.Project, d *lock.Lock) ([]File, error) {
 		if !slices.ContainsFunc(p.Stacks, func(s *schema.Stack) bool { return uses(s, d.Stacks.Get(s.Name), k.unit) }) {
 			continue
 		}
-		r.skeleton("units/" + k.unit + "/terragrunt.hcl")
-		r.done()
+		r.embedded("units/" + k.unit + "/terragrunt.hcl")
 		version := p.Proxmox
 		if k.provider == "dns" {
 			version = p.DNS
@@ -60,8 +59,7 @@ func Shared(p *schema.Project, d *lock.Lock) ([]File, error) {
 		case kindTemplate:
 			r.templateModule()
 		default:
-			r.skeleton("modules/" + k.module + "/main.tf")
-			r.done()
+			r.embedded("modules/" + k.module + "/main.tf")
 		}
 	}
 	sign(r.files)
@@ -159,6 +157,16 @@ func (r *renderer) begin(path string) *hclwrite.Body {
 	return r.file.Body()
 }
 
+// embedded adds a file that is embedded as it is rendered, apart from its header.
+func (r *renderer) embedded(path string) {
+	src, err := templates.FS.ReadFile(path)
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	r.files = append(r.files, headed(path, r.from, src))
+}
+
 // skeleton starts a file from an embedded one.
 func (r *renderer) skeleton(path string) *hclwrite.Body {
 	body := r.begin(path)
@@ -182,8 +190,8 @@ func (r *renderer) fail(err error) {
 	}
 }
 
-// done adds the file to the rendered ones.
-func (r *renderer) done() { r.files = append(r.files, formatted(r.path, r.from, r.file)) }
+// done adds the file to the rendered ones. Bytes formats it.
+func (r *renderer) done() { r.files = append(r.files, headed(r.path, r.from, r.file.Bytes())) }
 
 // blockFile starts a file of blocks whose tokens are spaced already: a stack of
 // thousands of VMs would take too long to format.
@@ -244,8 +252,7 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 		r.resource(r.begin(profileFile(guest.VM, profiles[i].Name)), root, &profiles[i])
 		r.done()
 	}
-	r.skeleton(vmFolder + "outputs.tf")
-	r.done()
+	r.embedded(vmFolder + "outputs.tf")
 }
 
 // outputsOf is { for key, vm in RESOURCE : key => { ... } } with the attributes

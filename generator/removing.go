@@ -19,5 +19,5 @@ func Removing(later map[string][]string) []byte {
 	disks := slices.Concat(words("[for disk in vm.disk : disk if !contains(try("), inline(pairs...), words("[key], []), disk.interface)]"))
 	f := hclwrite.NewEmptyFile()
 	f.Body().AppendNewBlock("locals", nil).Body().SetAttributeRaw("settling", settling(vmShape(), disks))
-	return hclwrite.Format(f.Bytes())
+	return f.Bytes()
 }

@@ -26,5 +26,5 @@ func Replacing(profiles []*schema.Profile) []byte {
 	if len(labels) == 0 {
 		return nil
 	}
-	return hclwrite.Format(f.Bytes())
+	return f.Bytes()
 }

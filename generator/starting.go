@@ -30,5 +30,5 @@ func Starting(kind guest.Kind, profiles []*schema.Profile) []byte {
 		body := f.Body().AppendNewBlock("resource", []string{kind.Resource(), label}).Body()
 		body.AppendNewBlock("lifecycle", nil).Body().SetAttributeRaw("ignore_changes", ignores(&kept))
 	}
-	return hclwrite.Format(f.Bytes())
+	return f.Bytes()
 }
