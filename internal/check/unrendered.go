@@ -33,9 +33,13 @@ func (s *Session) unrendered(severity finding.Severity, known []string) ([]findi
 		return nil, err
 	}
 	if !undecided {
+		shared, err := generator.Shared(s.Project.Stacks, s.Project.Lock)
+		if err != nil {
+			return nil, fmt.Errorf("a defect of stackgen, please report it: %w", err)
+		}
 		var changed []*schema.Stack
 		for _, stack := range stacks {
-			same, err := s.sameOnDisk(stack)
+			same, err := s.sameOnDisk(stack, shared)
 			if err != nil {
 				return nil, err
 			}
@@ -104,7 +108,7 @@ func (s *Session) renderedProject() string {
 // shared ones what the settings say. Layout does not count, because another version
 // of stackgen may have written them. A stack that was never rendered here cannot be
 // applied here either.
-func (s *Session) sameOnDisk(stack *schema.Stack) (bool, error) {
+func (s *Session) sameOnDisk(stack *schema.Stack, shared []generator.File) (bool, error) {
 	l := s.Project.Lock.Stacks.Get(stack.Name)
 	if l == nil {
 		return true, nil
@@ -113,8 +117,7 @@ func (s *Session) sameOnDisk(stack *schema.Stack) (bool, error) {
 		return true, nil
 	}
 	own, err := generator.Stack(stack, l)
-	shared, failed := generator.Shared(s.Project.Stacks, s.Project.Lock)
-	if err := errors.Join(err, failed); err != nil {
+	if err != nil {
 		return false, fmt.Errorf("a defect of stackgen, please report it: %w", err)
 	}
 	for i, f := range slices.Concat(own, shared) {
