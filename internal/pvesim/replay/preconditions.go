@@ -16,16 +16,14 @@ type precondition struct {
 	make func(p *player, g *pvesim.Guest, m []string) string
 }
 
-func preconditions() []precondition {
-	return []precondition{
-		{regexp.MustCompile(`^(?:VM|CT) is locked \((backup|suspended|suspending|rollback|create|snapshot|snapshot-delete)\)`), setLock},
-		{regexp.MustCompile(`protection mode enabled`), setProtection},
-		{regexp.MustCompile(`^(?:VM|CT) \d+ (is running - destroy failed|already running)|^can't migrate running (VM|container)|` +
-			`container is running$|of a running container$|on a running container |if the CT is running$`),
-			func(p *player, g *pvesim.Guest, _ []string) string { return setPower(p, g, true) }},
-		{regexp.MustCompile(`^(?:VM|CT) \d+ (is )?not running`),
-			func(p *player, g *pvesim.Guest, _ []string) string { return setPower(p, g, false) }},
-	}
+var preconditions = []precondition{
+	{regexp.MustCompile(`^(?:VM|CT) is locked \((backup|suspended|suspending|rollback|create|snapshot|snapshot-delete)\)`), setLock},
+	{regexp.MustCompile(`protection mode enabled`), setProtection},
+	{regexp.MustCompile(`^(?:VM|CT) \d+ (is running - destroy failed|already running)|^can't migrate running (VM|container)|` +
+		`container is running$|of a running container$|on a running container |if the CT is running$`),
+		func(p *player, g *pvesim.Guest, _ []string) string { return setPower(p, g, true) }},
+	{regexp.MustCompile(`^(?:VM|CT) \d+ (is )?not running`),
+		func(p *player, g *pvesim.Guest, _ []string) string { return setPower(p, g, false) }},
 }
 
 // setLock sets the lock that an error names, and returns what it changed.
@@ -79,7 +77,7 @@ func (p *player) meetPreconditions(i int) {
 			delete(p.locked, vmid)
 			p.log("unlock %d before %d", vmid, e.Seq)
 		}
-		possible := preconditions()
+		possible := preconditions
 		if p.base.complete {
 			possible = possible[:1] // only an administrator locks a guest
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 //go:embed data
@@ -67,11 +68,25 @@ type API struct {
 	root *node
 }
 
-// Load decodes the embedded description of version "8.4" or "9".
+// descriptions are the embedded descriptions by version, each decoded once: nothing changes them.
+var descriptions = map[string]func() (*API, error){
+	"8.4": sync.OnceValues(func() (*API, error) { return decode("8.4") }),
+	"9":   sync.OnceValues(func() (*API, error) { return decode("9") }),
+}
+
+// Load returns the embedded description of version "8.4" or "9".
 func Load(version string) (*API, error) {
+	decoded, ok := descriptions[version]
+	if !ok {
+		return nil, fmt.Errorf("API version %q is not one of 8.4, 9", version)
+	}
+	return decoded()
+}
+
+func decode(version string) (*API, error) {
 	raw, err := data.ReadFile("data/api-" + version + ".json")
 	if err != nil {
-		return nil, fmt.Errorf("API version %q is not one of 8.4, 9", version)
+		return nil, fmt.Errorf("API description: %w", err)
 	}
 	api := &API{}
 	if err := json.Unmarshal(raw, api); err != nil {
