@@ -47,7 +47,7 @@ func mustRender(t *testing.T, dir string, args ...string) {
 // TestKilledRender kills renders of a new and of a changed project at random
 // moments. The next render must write what an undisturbed one writes.
 func TestKilledRender(t *testing.T) {
-	before, after := manyVMs(10, 10, "a"), manyVMs(10, 20, "b")
+	before, after := manyVMs(5, 10, "a"), manyVMs(5, 20, "b")
 	before["stackgen.lock.yaml"] = lock.Header + "\nversion: 3\nproject: 0f1e2d3c4b5a6978\nstacks: {}\n" // for the same MAC addresses in all rounds
 	dir := t.TempDir()
 	write(t, dir, before)
