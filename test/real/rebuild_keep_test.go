@@ -140,15 +140,8 @@ func removeUnused(sim *pvesim.Server) {
 func TestRebuildKeepsKilled(t *testing.T) {
 	t.Parallel()
 	only := strings.Replace(keepSpec, "  b: {disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}\n", "", 1)
-	begun := func(t *testing.T) (*project, *pvesim.Server) {
-		p := newProject(t, map[string]string{"specs/live.yaml": only})
-		sim := p.simulate()
-		p.render()
-		p.deployed(0, "apply --yes")
-		sim.ResetLog()
-		return p, sim
-	}
-	p, sim := begun(t)
+	begun := appliedSpec(t, only)
+	p, sim := begun.copy(t)
 	p.deployed(0, "rebuild live/a --yes")
 	var requests []string
 	for _, r := range sim.Requests() {
@@ -165,7 +158,7 @@ func TestRebuildKeepsKilled(t *testing.T) {
 		earlier[request]++
 		t.Run(fmt.Sprintf("%d %s", i+1, strings.ReplaceAll(request, "/", ".")), func(t *testing.T) {
 			t.Parallel()
-			p, sim := begun(t)
+			p, sim := begun.copy(t)
 			was := drivesOf(sim)
 			method, path, _ := strings.Cut(request, " ")
 			check(t, sim.AddFault(&pvesim.Fault{Method: method, Path: path, After: after, Do: pvesim.DoError, Delay: time.Hour}))

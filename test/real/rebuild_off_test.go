@@ -40,6 +40,7 @@ func TestRebuildLeavesOff(t *testing.T) {
 		return &pvesim.Fault{Method: method, Path: path, Do: pvesim.DoError, Status: 500}
 	}
 	const both, kept = "stackgen power start live/a live/b", "stackgen power start live/a"
+	begun := map[string]start{offSpec: appliedSpec(t, offSpec), keepSpec: appliedSpec(t, keepSpec)}
 	for _, c := range []rebuildEnds{
 		{name: "template locked", spec: offSpec, do: lockTemplate, exit: 3, start: both},
 		{name: "no answer for the second look", spec: offSpec, do: func(t *testing.T, sim *pvesim.Server) {
@@ -56,7 +57,7 @@ func TestRebuildLeavesOff(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.run(t)
+			c.run(begun[c.spec].copy(t))
 		})
 	}
 }
@@ -72,20 +73,16 @@ func lockTemplate(_ *testing.T, sim *pvesim.Server) {
 	})
 }
 
-func (c *rebuildEnds) run(t *testing.T) {
-	p := newProject(t, map[string]string{"specs/live.yaml": c.spec})
-	sim := p.simulate()
-	p.render()
-	p.deployed(0, "apply --yes")
+func (c *rebuildEnds) run(p *project, sim *pvesim.Server) {
 	before := stateOf(sim).guests
 	out := c.ends(p, sim)
 	p.contains(out, c.says...)
 	if strings.Contains(out, "created, but not completed") { // they are those of before
-		t.Errorf("it says that VMs were created\n%s", out)
+		p.Errorf("it says that VMs were created\n%s", out)
 	}
 	goesOn := regexp.MustCompile("to go on: `(stackgen [^`]*)`").FindStringSubmatch(out)
 	if goesOn == nil {
-		t.Fatalf("it does not say how to go on:\n%s", out)
+		p.Fatalf("it does not say how to go on:\n%s", out)
 	}
 	sim.ClearFaults()
 	sim.Change(func(s *pvesim.Seed) {
@@ -96,26 +93,26 @@ func (c *rebuildEnds) run(t *testing.T) {
 		}
 	})
 	if start := regexp.MustCompile(`(?m)^ +(stackgen power start .*)$`).FindStringSubmatch(out); (start != nil) != (c.start != "") {
-		t.Errorf("it prints %q, want %q\n%s", start, c.start, out)
+		p.Errorf("it prints %q, want %q\n%s", start, c.start, out)
 	} else if start != nil {
 		if start[1] != c.start {
-			t.Errorf("it prints %q, want %q", start[1], c.start)
+			p.Errorf("it prints %q, want %q", start[1], c.start)
 		}
-		t.Log(p.deployed(0, strings.TrimPrefix(start[1], "stackgen ")))
+		p.Log(p.deployed(0, strings.TrimPrefix(start[1], "stackgen ")))
 		now := stateOf(sim).guests
 		for name, vmid := range map[string]int{"live/a": 300, "live/b": 301} {
 			if !slices.Contains(strings.Fields(c.start), name) {
 				continue
 			}
 			if is, was := now[vmid], before[vmid]; !is.running || is.identity() != was.identity() || is.config["scsi0"] != was.config["scsi0"] {
-				t.Errorf("VM %d was %v, and is %v", vmid, was, is)
+				p.Errorf("VM %d was %v, and is %v", vmid, was, is)
 			}
 		}
 	}
 	p.deployed(0, strings.TrimPrefix(goesOn[1], "stackgen ")+" --yes", "live is as its spec says")
 	p.complete(sim, 300, 301)
 	if now := stateOf(sim).guests; now[300].identity() == before[300].identity() {
-		t.Error("live/a was not rebuilt")
+		p.Error("live/a was not rebuilt")
 	}
 	p.deployed(0, "apply --yes", "nothing to do")
 }

@@ -3,6 +3,7 @@
 package real
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"os"
@@ -144,7 +145,8 @@ func TestRebuildGone(t *testing.T) {
 // on, and so does an apply: one VM, its plan is empty, and nothing was destroyed twice.
 func TestRebuildKilled(t *testing.T) {
 	t.Parallel()
-	requests := rebuildRequests(t)
+	begun := appliedSpec(t, oneSpec)
+	requests := rebuildRequests(t, begun)
 	if len(requests) < 5 {
 		t.Fatalf("a rebuild changes the VM by %d requests only: %v", len(requests), requests)
 	}
@@ -155,19 +157,45 @@ func TestRebuildKilled(t *testing.T) {
 		for _, then := range []string{"rebuild live/a --yes", "apply --yes"} {
 			t.Run(fmt.Sprintf("%d %s, %s", i+1, strings.ReplaceAll(request, "/", "."), strings.Fields(then)[0]), func(t *testing.T) {
 				t.Parallel()
-				rebuildKilledAt(t, request, after, then)
+				rebuildKilledAt(t, begun, request, after, then)
 			})
 		}
 	}
 }
 
-// rebuildRequests are the requests of a whole rebuild that change the cluster.
-func rebuildRequests(t *testing.T) (out []string) {
-	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+// A start is a project and the content of its cluster, from which several cases go on: each gets a copy.
+type start struct {
+	dir  string
+	seed []byte
+}
+
+// appliedSpec is the stack live of a spec, applied.
+func appliedSpec(t *testing.T, spec string) start {
+	t.Helper()
+	p := newProject(t, map[string]string{"specs/live.yaml": spec})
 	sim := p.simulate()
 	p.render()
 	p.deployed(0, "apply --yes")
-	sim.ResetLog()
+	var seed bytes.Buffer
+	check(t, sim.Save(&seed))
+	return start{p.dir, seed.Bytes()}
+}
+
+// copy is a project with a cluster of its own. Working folders of the tools are not in it, since they have paths in them.
+func (s start) copy(t *testing.T) (*project, *pvesim.Server) {
+	t.Helper()
+	seed, err := pvesim.ParseSeed(s.seed)
+	check(t, err)
+	p := newProject(t, nil)
+	check(t, os.Remove(filepath.Join(p.dir, "stackgen.yaml"))) // CopyFS overwrites no file
+	check(t, os.CopyFS(p.dir, os.DirFS(s.dir)))
+	check(t, os.RemoveAll(filepath.Join(p.dir, "stacks/live/.terragrunt-stack")))
+	return p, p.simulateSeed(seed)
+}
+
+// rebuildRequests are the requests of a whole rebuild that change the cluster.
+func rebuildRequests(t *testing.T, begun start) (out []string) {
+	p, sim := begun.copy(t)
 	p.deployed(0, "rebuild live/a --yes")
 	for _, r := range sim.Requests() {
 		if r.Write {
@@ -177,13 +205,9 @@ func rebuildRequests(t *testing.T) (out []string) {
 	return out
 }
 
-func rebuildKilledAt(t *testing.T, request string, after int, then string) {
-	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
-	sim := p.simulate()
-	p.render()
-	p.deployed(0, "apply --yes")
+func rebuildKilledAt(t *testing.T, begun start, request string, after int, then string) {
+	p, sim := begun.copy(t)
 	was := p.identities()["a"]
-	sim.ResetLog()
 	method, path, _ := strings.Cut(request, " ")
 	check(t, sim.AddFault(&pvesim.Fault{Method: method, Path: path, After: after, Do: pvesim.DoError, Delay: time.Hour})) // the request of a killed client must not end meanwhile
 	p.killedIn("rebuild live/a --yes", func() bool { return sim.Faults()[0].Hits > 0 })
@@ -204,14 +228,11 @@ func rebuildKilledAt(t *testing.T, request string, after int, then string) {
 // the new one. The state still has the VM of before, and proves nothing: the next run starts the new one.
 func TestRebuildKilledTwice(t *testing.T) {
 	t.Parallel()
+	begun := appliedSpec(t, oneSpec)
 	for _, then := range []string{"rebuild live/a --continue --yes", "apply --yes"} {
 		t.Run(strings.Fields(then)[0], func(t *testing.T) {
 			t.Parallel()
-			p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
-			sim := p.simulate()
-			p.render()
-			p.deployed(0, "apply --yes")
-			sim.ResetLog()
+			p, sim := begun.copy(t)
 			held := func(method, path string) {
 				check(t, sim.AddFault(&pvesim.Fault{Method: method, Path: path, Do: pvesim.DoError, Delay: time.Hour})) // as in rebuildKilledAt
 				p.killedIn("rebuild live/a --yes", func() bool { return sim.Faults()[0].Hits > 0 })
