@@ -1,6 +1,7 @@
 # Included by every unit, which Terragrunt generates in
 # stacks/<stack>/.terragrunt-stack/<unit>. The settings of the stack are in its
-# stack.hcl.
+# stack.hcl. Units read them there: if they exposed this file, Terragrunt would
+# read it again for each part of a unit.
 locals {
   stack_dir = dirname(find_in_parent_folders("stack.hcl"))
   stack     = read_terragrunt_config("${local.stack_dir}/stack.hcl").locals

@@ -1,6 +1,9 @@
 include "root" {
-  path   = find_in_parent_folders("root.hcl")
-  expose = true
+  path = find_in_parent_folders("root.hcl")
+}
+
+locals {
+  stack = read_terragrunt_config(find_in_parent_folders("stack.hcl")).locals
 }
 
 terraform {
@@ -23,9 +26,9 @@ terraform {
   # are set together with DNS_UPDATE_KEYSECRET, which you must set.
   extra_arguments "dns_key" {
     commands = ["apply", "destroy", "import", "plan", "refresh"]
-    env_vars = include.root.locals.stack.dns.key_name == null ? {} : {
-      DNS_UPDATE_KEYNAME      = include.root.locals.stack.dns.key_name
-      DNS_UPDATE_KEYALGORITHM = include.root.locals.stack.dns.key_algorithm
+    env_vars = local.stack.dns.key_name == null ? {} : {
+      DNS_UPDATE_KEYNAME      = local.stack.dns.key_name
+      DNS_UPDATE_KEYALGORITHM = local.stack.dns.key_algorithm
     }
   }
 }
@@ -38,5 +41,5 @@ generate "records" {
 }
 
 inputs = {
-  dns = include.root.locals.stack.dns
+  dns = local.stack.dns
 }

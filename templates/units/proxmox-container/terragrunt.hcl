@@ -1,9 +1,9 @@
 include "root" {
-  path   = find_in_parent_folders("root.hcl")
-  expose = true
+  path = find_in_parent_folders("root.hcl")
 }
 
 locals {
+  stack    = read_terragrunt_config(find_in_parent_folders("stack.hcl")).locals
   starting = get_env("STACKGEN_STARTING", "")
 }
 
@@ -34,5 +34,5 @@ generate "starting" {
 }
 
 inputs = {
-  proxmox = include.root.locals.stack.proxmox
+  proxmox = local.stack.proxmox
 }

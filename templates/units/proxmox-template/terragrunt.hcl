@@ -1,6 +1,9 @@
 include "root" {
-  path   = find_in_parent_folders("root.hcl")
-  expose = true
+  path = find_in_parent_folders("root.hcl")
+}
+
+locals {
+  stack = read_terragrunt_config(find_in_parent_folders("stack.hcl")).locals
 }
 
 terraform {
@@ -20,5 +23,5 @@ generate "vms" {
 }
 
 inputs = {
-  proxmox = include.root.locals.stack.proxmox
+  proxmox = local.stack.proxmox
 }

@@ -1,12 +1,16 @@
 include "root" {
-  path   = find_in_parent_folders("root.hcl")
-  expose = true
+  path = find_in_parent_folders("root.hcl")
 }
 
 locals {
-  imports   = fileexists(include.root.locals.imports) ? file(include.root.locals.imports) : ""
-  importing = flatten(regexall("proxmox_virtual_environment_vm\\.[^\\[]+\\[\"([^\"]+)\"\\]", local.imports))
-  starting  = get_env("STACKGEN_STARTING", "")
+  stack_file = find_in_parent_folders("stack.hcl")
+  stack      = read_terragrunt_config(local.stack_file).locals
+
+  import_file = "${dirname(local.stack_file)}/imports/proxmox-vm.tf"
+  imports     = fileexists(local.import_file) ? file(local.import_file) : ""
+  importing   = flatten(regexall("proxmox_virtual_environment_vm\\.[^\\[]+\\[\"([^\"]+)\"\\]", local.imports))
+
+  starting = get_env("STACKGEN_STARTING", "")
 }
 
 terraform {
@@ -45,5 +49,5 @@ generate "starting" {
 }
 
 inputs = {
-  proxmox = include.root.locals.stack.proxmox
+  proxmox = local.stack.proxmox
 }
