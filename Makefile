@@ -19,7 +19,7 @@ PARALLEL := 6
 GOGC ?= off
 GOMEMLIMIT ?= 2GiB
 export GOGC GOMEMLIMIT
-# Tests of packages wait, too, so four packages run at once, the two longest first, and four tests in each.
+# Tests of packages wait, too, so four packages run at once, the three longest first, and four tests in each.
 PACKAGES := 4
 SOURCES := cmd schema generator templates internal test tools
 .PHONY: build example demo test test-all test-rest faults mutants golden lint tools bench cross check conformance fuzz release help
@@ -32,7 +32,7 @@ build: ## build bin/stackgen
 
 test: build tools ## run the tests of what an apply may and may not do, with the real OpenTofu, Terragrunt and providers; `make test-all` runs all
 	@mkdir -p .tools/tests
-	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/packages.json -- -p $(PACKAGES) -parallel $(PACKAGES) ./test ./internal/operate $$($(GO) list ./... | grep -v /test/real$$)
+	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/packages.json -- -p $(PACKAGES) -parallel $(PACKAGES) ./test/script ./test ./internal/operate $$($(GO) list ./... | grep -v /test/real$$)
 	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/real.json -- -timeout 60m -parallel $(PARALLEL) -skip '^($(REST))$$' ./test/real && times >.tools/tests/times
 	@awk 'END { print "The tests with the real tools took", $$1, "of processor time, and the system", $$2, "for them. The ten slowest of them, on a busy machine:" }' .tools/tests/times
 	@$(GOTESTSUM) tool slowest --jsonfile .tools/tests/real.json --num 10
@@ -55,7 +55,7 @@ mutants: tools ## run each fault of tools/mutants/list.tsv with the test that ca
 	@$(TOOLS) $(GO) run ./tools/mutants $(if $(FAULT),-fault $(FAULT)) tools/mutants/list.tsv
 
 golden: build ## update expected outputs of the tests; review the diff
-	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test && UPDATE=1 $(GO) test -run Docs ./test
+	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test ./test/script && UPDATE=1 $(GO) test -run Docs ./test
 	@$(BIN) render
 
 lint: GOGC := 100

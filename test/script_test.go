@@ -3,52 +3,16 @@
 package test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"stackgen/internal/finding"
 	"stackgen/schema"
 )
-
-// TestScript runs script/*.txtar; script/README.md says how to write one.
-// UPDATE=1 writes what the commands print now into the scripts; review the diff.
-func TestScript(t *testing.T) {
-	start := absolute(t, ".")
-	defer func() { check(t, os.Chdir(start)) }()
-	testscript.RunT(serial{t}, testscript.Params{
-		Dir:                filepath.Join(start, "script"),
-		UpdateScripts:      os.Getenv("UPDATE") != "",
-		RequireUniqueNames: true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("REPO", filepath.Dir(start))
-			p := &project{t: env.T().(serial).T, root: env.WorkDir, shared: filepath.Join(start, "script", "shared")}
-			env.Values[projectKey{}] = p
-			env.Defer(p.unchanged)
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"append":   appendLine,
-			"crlf":     crlf,
-			"exits":    exits,
-			"folder":   folder,
-			"json":     setJSON,
-			"lines":    lines,
-			"ls":       ls,
-			"plan":     makePlan,
-			"project":  copyShared,
-			"replace":  replace,
-			"stackgen": stackgen,
-			"unset":    unsetJSON,
-			"write":    writeText,
-		},
-	})
-}
 
 // TestEveryCodeHasAScript requires a script for every problem code.
 func TestEveryCodeHasAScript(t *testing.T) {
@@ -103,16 +67,4 @@ func scripts(t testing.TB) []*txtar.Archive {
 		out = append(out, file)
 	}
 	return out
-}
-
-// serial runs scripts one after the other: stackgen runs in this process, which
-// has one working directory.
-type serial struct{ *testing.T }
-
-func (serial) Parallel() {}
-
-func (serial) Verbose() bool { return testing.Verbose() }
-
-func (s serial) Run(name string, f func(testscript.T)) {
-	s.T.Run(name, func(t *testing.T) { f(serial{t}) })
 }

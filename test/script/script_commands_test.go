@@ -1,4 +1,4 @@
-package test
+package script
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"stackgen/cmd"
+	"stackgen/test/filetree"
 )
 
 // A project is the folder of one script.
@@ -81,7 +82,10 @@ func (p *project) changes() string {
 
 // files is the folder without testscript's own .tmp.
 func (p *project) files() map[string]string {
-	out := tree(p.t, p.root)
+	out, err := filetree.Files(p.root)
+	if err != nil {
+		p.t.Fatal(err)
+	}
 	maps.DeleteFunc(out, func(path, _ string) bool { return strings.HasPrefix(path, ".tmp/") })
 	return out
 }
@@ -145,20 +149,27 @@ func copyShared(ts *testscript.TestScript, neg bool, args []string) {
 	files := map[string]string{}
 	for _, name := range args {
 		dir := filepath.Join(p.shared, name)
-		if !exists(dir) {
+		shared, err := filetree.Files(dir)
+		ts.Check(err)
+		if len(shared) == 0 {
 			ts.Fatalf("no folder %s", dir)
 		}
-		maps.Copy(files, tree(p.t, dir))
+		maps.Copy(files, shared)
 	}
-	maps.DeleteFunc(files, func(path, _ string) bool { return exists(filepath.Join(p.root, path)) })
-	write(p.t, p.root, files)
+	maps.DeleteFunc(files, func(path, _ string) bool {
+		_, err := os.Lstat(filepath.Join(p.root, path))
+		return err == nil
+	})
+	ts.Check(filetree.Write(p.root, files))
 }
 
 // ls lists the files below a folder.
 func ls(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 1, "ls FOLDER")
 	out := ts.Stdout()
-	for _, path := range slices.Sorted(maps.Keys(tree(here(ts).t, ts.MkAbs(args[0])))) {
+	files, err := filetree.Files(ts.MkAbs(args[0]))
+	ts.Check(err)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintln(out, path)
 	}
 }

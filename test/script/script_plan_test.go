@@ -1,4 +1,4 @@
-package test
+package script
 
 import (
 	"encoding/json"
