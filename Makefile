@@ -73,6 +73,7 @@ demo: build tools ## apply to a simulated cluster, lose the state and adopt
 	@$(TOOLS) tools/demo
 
 RECORDINGS := $(addprefix internal/pvesim/testdata/,exchanges cluster lvm lxc)
+DIR :=# that of the environment is not meant
 conformance: ## replay recordings of a real server against the simulator; DIR="FOLDER..." replays others than those here
 	@$(GO) run ./internal/pvesim/replay/cmd $(or $(DIR),-all $(RECORDINGS))
 
