@@ -37,7 +37,7 @@ func applyRecovery(w *faultCase, f *fault) {
 	}
 	w.expectOutcome(outcome{contains: r.applied}, w.apply)
 	w.must(w.stackgen("import-blocks"))
-	w.settle()
+	w.settle(w.stackgen("preflight"))
 	w.checkEmptyPlan()
 	w.checkInvariants(f, slices.Concat(f.created, r.created))
 }

@@ -141,9 +141,10 @@ func importsFirst(w *faultCase, f *fault) string {
 		w.must(importBlocks())
 		out = w.expectOutcome(want, f.applied(w))
 		if want.verdicts == "" {
-			w.must(w.stackgen("preflight")) // the import files have no effect any more
+			r := w.stackgen("preflight") // the import files have no effect any more
+			w.must(r)
 			w.must(importBlocks())
-			w.settle()
+			w.settle(r)
 			w.checkEmptyPlan()
 		}
 	}
@@ -151,11 +152,10 @@ func importsFirst(w *faultCase, f *fault) string {
 	return out
 }
 
-// settle applies once more after an import, which sets what only the provider knows. A
-// state that replaces a recorded one must be recorded first.
-func (w *faultCase) settle() {
+// settle applies once more after an import, if the result of preflight says that this sets
+// what only the provider knows. A state that replaces a recorded one must be recorded first.
+func (w *faultCase) settle(r commandResult) {
 	w.Helper()
-	r := w.stackgen("preflight")
 	if strings.Contains(r.output, "resolve --new-state live") {
 		w.must(w.stackgen("resolve", "--new-state", "live"))
 		r = w.stackgen("preflight")

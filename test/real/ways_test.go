@@ -321,7 +321,7 @@ func (s *wayState) finish(w *faultCase, first *way, fail func(string, ...any)) s
 		fail("import-blocks after the apply: exit %d\n%s", r.code, r.output)
 	}
 	if s.command == nil {
-		w.settle()
+		w.settle(w.stackgen("preflight"))
 		r := w.run("stacks/live", nil, "terragrunt", "stack", "run", "plan", "--non-interactive", "--", "-detailed-exitcode")
 		outputs := strings.Contains(r.output, "You can apply this plan to save these new output values") // of an agent that answered now
 		if r.code != 0 && !outputs {
