@@ -154,7 +154,7 @@ var repairs = []repair{
 		if m[3] == "{" && indentOf(line) > len(m[1])+1 {
 			fix = fmt.Sprintf("if it belongs to %s, write it into the { } of %[1]s; otherwise %s", m[2], fix)
 		}
-		return strings.Repeat(" ", len(m[1])) + strings.TrimLeft(line, " "), indentOf(line) + 1, fix
+		return strings.Repeat(" ", len(m[1])) + strings.TrimLeft(line, " \t"), indentOf(line) + 1, fix
 	}, false, true},
 	{"a colon is missing after the key", func(line, _ string) (string, int, string) {
 		m := noColon.FindStringSubmatch(line)
