@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	found "stackgen/internal/project"
+	"stackgen/test/filetree"
 )
 
 // built is the path of the stackgen that tests run as a process. It is built
@@ -29,14 +29,8 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	built = filepath.Join(dir, "stackgen")
-	// A command looks for its project in the folders above. Tests in a folder without one
-	// would find a project that somebody left there, and fail for no reason of theirs.
-	home, err := found.Home(dir)
-	if err != nil {
-		panic(err)
-	}
-	if filepath.Base(home) != filepath.Base(dir) {
-		fmt.Fprintf(os.Stderr, "a project is in %s, above the folders of the tests: move it, or set TMPDIR\n", home)
+	if err := filetree.NoProjectAbove(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -3,10 +3,24 @@ package filetree
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"stackgen/internal/project"
 )
+
+// NoProjectAbove fails if a project is in a folder above dir. A command looks for its project there:
+// tests in a folder without one would find a project that somebody left, and fail for no reason of
+// theirs.
+func NoProjectAbove(dir string) error {
+	home, err := project.Home(dir)
+	if err == nil && filepath.Base(home) != filepath.Base(dir) {
+		err = fmt.Errorf("a project is in %s, above the folders of the tests: move it, or set TMPDIR", home)
+	}
+	return err
+}
 
 // Files are the files below a folder by their path in it, with slashes, and the targets of links, as
 // "link to TARGET". A folder that does not exist has none.

@@ -3,11 +3,14 @@
 package script
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"stackgen/test/filetree"
 )
 
 // TestScript runs *.txtar; README.md says how to write one. UPDATE=1 writes what the commands
@@ -15,7 +18,7 @@ import (
 // package of their own so that the tests of the folder above run beside them.
 func TestScript(t *testing.T) {
 	start, err := os.Getwd()
-	if err != nil {
+	if err := errors.Join(err, filetree.NoProjectAbove(t.TempDir())); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(start) // and back, afterwards
