@@ -177,6 +177,45 @@ func TestMovedContainer(t *testing.T) {
 	}
 }
 
+// TestConflict: only a guest that is not the VM makes drift say that something else has the VMID. A VM for which the lock
+// has another MAC address than the state is a conflict, too, and it is the VM.
+func TestConflict(t *testing.T) {
+	const state, other = "BC:24:11:00:00:01", "BC:24:11:00:00:02"
+	const uuid = "c0ffee00-0000-4000-8000-000000000001"
+	for _, c := range []struct {
+		uuid            string
+		verdict, memory finding.Code
+	}{
+		{uuid, "macs-differ", "changed-hand"},
+		{"c0ffee00-0000-4000-8000-000000000002", "other-uuid", "vmid-of-other"},
+	} {
+		now := values()
+		now["memory"] = []any{map[string]any{"dedicated": 4096.0}}
+		in := inputOf(values(), now, values(), nil)
+		vm := &in.Lock.Stacks[0].Value.VMs[0].Value
+		vm.MACs, vm.Fingerprint = []string{other}, &lock.Fingerprint{UUID: uuid}
+		in.State[vmUnit].Resources[0].MACs = []string{state}
+		g := in.Inventory.Guests[0].Config
+		g.UUID, g.MACs = c.uuid, []string{state}
+		in.Found = guard.Judge(in.Input)
+		found := Explain(in)
+		var verdict, memory finding.Code
+		for _, f := range found {
+			if f.Change.Attribute == "memory.dedicated" {
+				memory = f.Reason.Code
+			}
+		}
+		for _, f := range in.Found {
+			if f.Kind == finding.Conflict {
+				verdict = f.Reason.Code
+			}
+		}
+		if verdict != c.verdict || memory != c.memory {
+			t.Errorf("the verdict is %q, and memory %q, want %q and %q", verdict, memory, c.verdict, c.memory)
+		}
+	}
+}
+
 // TestWordsDecideNothing replaces every sentence of what guard found by noise: drift decides
 // the same, and prints the same commands.
 func TestWordsDecideNothing(t *testing.T) {

@@ -112,7 +112,7 @@ func (r *resource) block(own []finding.Finding) {
 	if r.verdict == nil || !r.verdict.Stops() || len(own) == 0 {
 		return
 	}
-	if r.verdict.Kind == finding.Conflict && r.at.Type == finding.VM && r.change.Action != tf.Create && !r.change.Imports {
+	if r.verdict.Case == finding.OtherGuest && r.at.Type == finding.VM && r.change.Action != tf.Create && !r.change.Imports {
 		r.stranger(own)
 		return
 	}

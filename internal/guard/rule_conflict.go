@@ -33,7 +33,7 @@ func (in Input) otherID(f *finding.Finding, r *tf.Resource) bool {
 	if !r.OtherID() {
 		return false
 	}
-	f.Is(finding.Conflict, finding.Why("id-of-other-guest"))
+	f.Is(finding.Conflict, finding.Why("id-of-other-guest")).Case = finding.OtherGuest
 	f.Because("%s has id %s and vm_id %d in state", r.Address, r.ID, r.VMID)
 	if g := in.Inventory.Guest(r.ActsOn()); g != nil {
 		f.Because("VMID %d is %s", g.VMID, Describe(g))
@@ -75,7 +75,7 @@ func (s *subject) vmidTaken() bool { return s.match.Conflict() }
 
 func (s *subject) conflictVMID() {
 	m := s.match
-	s.Is(finding.Conflict, s.conflictReason())
+	s.Is(finding.Conflict, s.conflictReason()).Case = finding.OtherGuest
 	if m.Why == cluster.OtherName {
 		s.Because("its name is %s, and the spec says %s", s.guest.Name, s.Name)
 	}

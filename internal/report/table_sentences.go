@@ -115,7 +115,7 @@ var sentences = map[finding.Code]string{
 	"lock-lost":                    "it was rendered, and %s does not have it any more: its decisions are lost",
 	"lock-of-other-project":        "the lock is another project's than the files that were rendered here",
 	"mac-of-other-guest":           "another guest has its MAC",
-	"macs-differ":                  "the lock and the state have different MACs for it, and an apply would change them: the lock may have been lost and created again",
+	"macs-differ":                  "the lock and the state have different MACs for it, and an apply would change them: the lock may have been lost and created again, or a NIC left the spec and came back",
 	"macs-differ-student":          "the lock and the state have different MACs for it, and an apply would change them: it may be another student's {guest}, or the lock was lost and created again",
 	"made-template":                "somebody made a template of it, which Proxmox VE cannot undo",
 	"may-exist":                    "%s, so it may exist",
