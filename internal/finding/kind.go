@@ -79,7 +79,7 @@ const (
 	NotRead   Case = "not-read"   // Unknown: the lists have a guest, and its name or configuration could not be read yet
 
 	SilentAgent Case = "silent-agent" // Unknown: the guest is the VM, and a plan would wait for its agent
-	OtherGuest  Case = "other-guest"  // Conflict: a guest that is not the VM has its VMID, or the id that its state has
+	OtherGuest  Case = "other-guest"  // Conflict: another guest has its VMID, or the id that its state has
 )
 
 // Kinds are all kinds, in the order in which they are counted.

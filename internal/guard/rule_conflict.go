@@ -58,7 +58,7 @@ func (s *subject) inOtherState() bool { return s.otherState() != nil }
 
 func (s *subject) conflictState() {
 	other := s.otherState()
-	s.Is(finding.Conflict, finding.Why("vmid-in-other-state"))
+	s.Is(finding.Conflict, finding.Why("vmid-in-other-state")).Case = finding.OtherGuest // perhaps: one of the states is wrong
 	s.Because("the state of %s has VMID %d as %s", other.stack, s.VMID, other.address)
 	if s.retired() {
 		s.keepElsewhere("to keep it there, ", ", and remove it from this state", s.stateRemove(s.Resource))
