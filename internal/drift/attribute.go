@@ -101,7 +101,7 @@ func (r *resource) update(u effect.Update) {
 	if blocks(f.Kind) || u.Harm != "" {
 		f.Severity = finding.Blocked
 	}
-	if r.change.Action == tf.Update && r.ignored(u.Path) {
+	if r.change.Action == tf.Update && r.ignored(u.Path) && !(r.change.Imports && f.Kind == finding.ProviderOnly) {
 		f.Is(finding.Unknown, finding.Why("plan-of-other-render"))
 		f.Next("render, then run this again", "stackgen render")
 		return
@@ -124,6 +124,9 @@ func (r *resource) kind(u effect.Update) finding.Kind {
 	case schema.Noise, schema.Creation:
 		return finding.Noise
 	case schema.Replace:
+		if u.Does == effect.Settles { // the VMID of a container that is imported
+			return finding.ProviderOnly
+		}
 		return finding.Replace
 	case schema.Migrate:
 		return finding.Migrate

@@ -45,6 +45,7 @@ containers:
 	p.deployed(0, "render")
 	p.deployed(2, "preflight", "2 adopt")
 	p.deployed(0, "import-blocks --verify", "hand/proxmox-container: 2 to import, 0 to add, 0 to change, 0 to destroy")
+	t.Log(p.deployed(2, "drift", "hand/asis: container 701 on pve1"))
 	noWrites(t, sim)
 	p.deployed(0, "apply --yes", "hand is as its spec says")
 	p.deployed(0, "apply --yes", "nothing to do")
