@@ -328,7 +328,8 @@ func (r *run) complete(st *stack, a *announcement) error {
 // empty otherwise.
 func (r *run) ending(s *check.Session, st *stack, found []finding.Finding, p *plans) string {
 	if p.empty() && !anyStops(found) {
-		return p.asSpecified() + r.pending(found, []string{st.name}) + "\n"
+		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Stack != st.name })
+		return p.asSpecified() + madeOtherwise(own) + r.pending(own, []string{st.name}) + "\n"
 	}
 	if others := r.othersRecords(s, found, p); len(others) > 0 {
 		return r.sayOthers(st, others)

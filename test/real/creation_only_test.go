@@ -25,6 +25,9 @@ func TestCreationOnly(t *testing.T) {
 	p.step(0, "preflight", "1 creation-only", "made with clone: full, and the spec says linked", "clone: full  # vms.a", "stackgen power shutdown live/a")
 	p.step(2, "drift", "live/a", "made with clone: full, and the spec says linked", "made with started: true, and the spec says false")
 
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "started: false", "started: false, tags: [late]", 1))
+	p.step(0, "render")
+	p.deployed(0, "apply --yes", "\nlive is as its spec says, except that live/a with clone: full, live/a with started: true")
 	p.step(0, "power shutdown --yes")
 	if code, out := p.stackgen("drift", p.dir); code != 2 || strings.Contains(out, "made with started") {
 		t.Errorf("a VM that is off is as the spec says: exit %d\n%s", code, out)
