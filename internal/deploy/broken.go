@@ -2,15 +2,19 @@ package deploy
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"stackgen/generator"
 	"stackgen/guest"
 	"stackgen/internal/check"
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/guard"
 	"stackgen/internal/report"
 	"stackgen/internal/tf"
 )
@@ -29,7 +33,14 @@ func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 		return nil
 	}
 	r.explain(p, result)
+	kept := r.keepFailed(p)
+	if kept == nil {
+		r.restore(p, result)
+	}
 	r.readBack(p)
+	if kept != nil {
+		return kept
+	}
 	return r.rescue(p, result, a)
 }
 
@@ -81,25 +92,59 @@ func refusal(log string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// rescue completes what does not depend on the VMs that failed: the outputs of the VMs
-// that exist, and their records. It makes sure that the next apply goes on with a VM that
-// this one could not complete, and does not destroy it.
-func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
-	s := check.New(r.p, check.Sources{})
+// guestUnits are the units of guests of plans.
+func (p *plans) guestUnits() []tf.Unit {
 	var units []tf.Unit
 	for _, u := range p.units {
 		if u.unit.HasGuests() {
 			units = append(units, u.unit)
 		}
 	}
-	if err := s.ReadStates(r.ctx, units); err != nil {
+	return units
+}
+
+// keepFailed makes sure that the next apply goes on with a VM that this one could not complete, and does not destroy it.
+func (r *run) keepFailed(p *plans) error {
+	s := check.New(r.p, check.Sources{})
+	if err := s.ReadStates(r.ctx, p.guestUnits()); err != nil {
 		return err
 	}
-	if err := r.untaint(p, s.State); err != nil {
-		return err
+	return r.untaint(p, s.State)
+}
+
+// leaving are the guests in the state of a unit that no spec has: the apply was to destroy them. The module cannot be
+// evaluated with them, except for a plan that destroys them.
+func (r *run) leaving(stack string, unit tf.Unit) ([]string, error) {
+	s := check.New(r.p, check.Sources{})
+	if err := s.ReadStates(r.ctx, []tf.Unit{unit}); err != nil {
+		return nil, err
 	}
+	var out []string
+	specs := check.Starts(r.p, stack)
+	for _, g := range s.State.Guests(stack) {
+		if _, known := specs[g.Key]; !known && unit.Manages(g.Type) {
+			out = append(out, stack+"/"+g.Key)
+		}
+	}
+	return out, nil
+}
+
+// rescue completes what does not depend on the VMs that failed: the outputs of the VMs
+// that exist, and their records.
+func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 	records := r.unfinished(p, result, a)
-	for _, unit := range units {
+	for _, unit := range p.guestUnits() {
+		left, err := r.leaving(p.stack.name, unit)
+		if err != nil {
+			return err
+		}
+		if len(left) > 0 {
+			if len(records) > 0 {
+				r.say("the records of %s that were not made wait until %s is destroyed", p.stack.name, some(left))
+			}
+			records = nil
+			continue
+		}
 		if err := r.refreshOutputs(p.stack, unit); err != nil {
 			r.say("the outputs of %s could not be written, so the records of its new %ss have to wait: %s", unit, unit.Kind().Name(), err)
 			records = nil
@@ -117,6 +162,89 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 	}
 	p.stack.unfinished.NotMade(after.Inventory)
 	return errors.Join(later, p.stack.keepUnfinished(), r.record(after, p.stack.name))
+}
+
+// restore makes the states say again what the guests are like whose updates may have failed: the provider writes what was
+// planned. Without that, the next plan would take what was not done for a change by hand.
+func (r *run) restore(p *plans, result *toolRun) {
+	var failed []planned
+	for _, u := range p.units {
+		did := result.result(u.unit.Unit)
+		if len(p.stack.updates(u)) > 0 && (did == "failed" || did == "") {
+			failed = append(failed, u)
+		}
+	}
+	if len(failed) == 0 {
+		return
+	}
+	now, err := check.ReadCluster(r.ctx, r.p, check.Sources{})
+	for _, u := range failed {
+		if err == nil {
+			err = r.restoreUnit(p.stack, u, now)
+		}
+	}
+	if err != nil {
+		r.say("the state of %s may say that a change was made which has failed, and `stackgen drift` then calls it a change by hand: %s",
+			p.stack.name, err)
+	}
+}
+
+// updates are the guests that the plan of a unit updates. One that is created halfway is none: read again, the state would
+// have the MAC addresses that its template gave it, and it would not be the guest of its spec any more.
+func (st *stack) updates(u planned) []*tf.ResourceChange {
+	return slices.DeleteFunc(slices.Clone(u.plan.Changes), func(c *tf.ResourceChange) bool {
+		begun, halfway := st.unfinished[c.Key]
+		return c.Action != tf.Update || !u.unit.Manages(c.Type) || halfway && begun.VMID == tf.VMIDOf(c.Before)
+	})
+}
+
+// restoreUnit makes the state of a unit say again what the guests are like that its plan updates.
+func (r *run) restoreUnit(st *stack, u planned, now *cluster.Inventory) error {
+	var addresses, unread []string
+	guests := map[string]tf.Restored{}
+	for _, c := range st.updates(u) {
+		g := guestOf(now, tf.VMIDOf(c.Before))
+		if g == nil || g.Config == nil || len(g.Config.Raw) == 0 {
+			unread = append(unread, st.name+"/"+c.Key)
+			continue
+		}
+		addresses = append(addresses, c.Address)
+		guests[c.Address] = tf.Restored{Before: c.Before, Lists: guard.Devices(g)}
+	}
+	if len(addresses) > 0 {
+		if _, err := r.restoreDevices(u.unit, guests); err != nil {
+			return err
+		}
+		left, err := r.leaving(st.name, u.unit)
+		switch {
+		case err != nil:
+			return err
+		case len(left) > 0:
+			return fmt.Errorf("it cannot be read again before %s is destroyed", some(left))
+		}
+		if err := r.readAgain(st, u.unit, addresses); err != nil {
+			return err
+		}
+	}
+	if len(unread) > 0 {
+		return fmt.Errorf("%s cannot be read", some(unread))
+	}
+	return nil
+}
+
+// restoreDevices makes the state of a unit say which devices its guests have. It reports whether it said something else.
+func (r *run) restoreDevices(u tf.Unit, guests map[string]tf.Restored) (changed bool, err error) {
+	root, err := filepath.Abs(r.p.Root)
+	if err != nil {
+		return false, err
+	}
+	backend := generator.Backend(r.p.Lock.Stacks.Get(u.Stack), u.Unit, filepath.ToSlash(root))
+	err = r.tools.ChangeState(r.ctx, backend, func(state []byte) ([]byte, error) {
+		after, err := tf.Restore(state, guests)
+		changed = after != nil
+		return after, err
+	})
+	return changed, err
 }
 
 // untaint keeps the VMs whose creation failed halfway. A VM that is tainted in the state
@@ -144,7 +272,7 @@ func (r *run) untaint(p *plans, states tf.States) error {
 				continue
 			}
 		}
-		if err := r.keep(p.stack, &resource, "untaint", "-no-color"); err != nil {
+		if err := r.keep(p.stack, &resource); err != nil {
 			return err
 		}
 	}

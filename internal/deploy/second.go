@@ -78,13 +78,21 @@ func (r *run) readHidden(p *plans) error {
 	if len(p.hidden) == 0 || len(tf.Summaries(p.units[at].unit, p.units[at].plan)) > 0 || len(p.units[at].plan.ChangedOutputs()) > 0 {
 		return nil
 	}
-	unit, files := p.units[at].unit, r.files(p.stack)
-	args := []string{"run", "--all", "--out-dir", files, "--json-out-dir", files, "--", "plan", "-refresh-only", "-input=false"}
 	var addresses []string
 	for _, c := range p.hidden {
-		addresses, args = append(addresses, c.Address), append(args, "-target="+c.Address)
+		addresses = append(addresses, c.Address)
 	}
-	if err := r.unit(p.stack, unit.Unit, args...); err != nil {
+	return r.readAgain(p.stack, p.units[at].unit, addresses)
+}
+
+// readAgain reads guests into the state of their unit as they are now, and nothing else.
+func (r *run) readAgain(st *stack, unit tf.Unit, addresses []string) error {
+	files := r.files(st)
+	args := []string{"run", "--all", "--out-dir", files, "--json-out-dir", files, "--", "plan", "-refresh-only", "-input=false"}
+	for _, address := range addresses {
+		args = append(args, "-target="+address)
+	}
+	if err := r.unit(st, unit.Unit, args...); err != nil {
 		return err
 	}
 	plan, err := check.ReadPlan(unit, filepath.Join(files, "tfplan.json"))
@@ -96,7 +104,7 @@ func (r *run) readHidden(p *plans) error {
 			return toolError{"a plan that only reads " + strings.Join(addresses, ", ") + " would change " + d.Address + " in the state"}
 		}
 	}
-	return r.unit(p.stack, unit.Unit, "run", "--", "apply", "-input=false", "-no-color", filepath.Join(files, "tfplan.tfplan"))
+	return r.unit(st, unit.Unit, "run", "--", "apply", "-input=false", "-no-color", filepath.Join(files, "tfplan.tfplan"))
 }
 
 // saySecond says what a second apply does.

@@ -74,9 +74,9 @@ func (r *run) completed(st *stack, s *check.Session) {
 }
 
 // keepBegun keeps the VMs that an apply has created halfway and that it did not live to
-// untaint: the next plan would destroy them. A VM without a disk that its state has leaves
-// the state, because the provider cannot update it: it is imported as it is. It reports
-// whether a state is another one now.
+// untaint: the next plan would destroy them. It removes from the states the disks that an apply
+// which failed did not add: the provider cannot update such a VM. It reports whether a state is
+// another one now.
 func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error) {
 	if r.DryRun {
 		return false, nil
@@ -85,29 +85,38 @@ func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error)
 	for _, st := range r.stacks {
 		st.unfinished.Created(s.State, st.name) // a run of Terragrunt has completed these
 		for _, resource := range s.State.Guests(st.name) {
-			if !ours(found, st.name, resource.Address) || resource.VMID == 0 ||
-				st.unfinished[resource.Key].VMID != resource.VMID || r.asBefore(s, st, resource.Key) {
+			if !ours(found, st.name, resource.Address) || resource.VMID == 0 || r.asBefore(s, st, resource.Key) {
 				continue
 			}
-			g, what := s.Inventory.Guest(resource.VMID), []string{"untaint", "-no-color"}
-			switch {
-			case g != nil && guard.LacksDisk(&resource, g):
-				what = []string{"state", "rm"}
-				r.say("%s/%s was created halfway by an apply that failed before it added a disk; "+
-					"it is imported again, so that this apply completes it", st.name, resource.Key)
-			case resource.Tainted:
-				r.say("%s/%s was created halfway by an apply that was interrupted; "+
-					"its state is not marked as tainted any more, so that this apply completes it", st.name, resource.Key)
-			default:
-				continue
-			}
-			if err := r.keep(st, &resource, what...); err != nil {
+			changed, err := r.keepGuest(st, &resource, s.Inventory.Guest(resource.VMID), anyStops(found))
+			if err != nil {
 				return false, fmt.Errorf("cannot keep %s/%s: %w", st.name, resource.Key, err)
 			}
-			kept = true
+			kept = kept || changed
 		}
 	}
 	return kept, nil
+}
+
+// keepGuest keeps one guest. blocked is whether anything stops the run: then only what stackgen has begun is changed.
+func (r *run) keepGuest(st *stack, resource *tf.Resource, g *cluster.Guest, blocked bool) (changed bool, err error) {
+	begun := st.unfinished[resource.Key].VMID == resource.VMID
+	unadded, list := guard.NeverAdded(resource, g, begun)
+	what := ""
+	switch {
+	case len(unadded) > 0 && (begun || r.applies() && !blocked):
+		what = "lacks " + strings.Join(unadded, ", ") + ", which an apply that failed did not add, and its state does not say it any more"
+		only := tf.Restored{Lists: []tf.DeviceList{list}}
+		changed, err = r.restoreDevices(tf.VMUnit(st.name), map[string]tf.Restored{resource.Address: only})
+	case begun && resource.Tainted:
+		what = "was created halfway by an apply that was interrupted; " +
+			"its state is not marked as tainted any more, so that this apply completes it"
+		changed, err = true, r.keep(st, resource)
+	}
+	if changed && err == nil {
+		r.say("%s/%s %s", st.name, resource.Key, what)
+	}
+	return changed, err
 }
 
 // ours reports whether findings say that a resource in the state of a stack is the guest of its spec.
@@ -128,17 +137,16 @@ func (r *run) asBefore(s *check.Session, st *stack, key string) bool {
 	return g != nil && g.Config != nil && strings.EqualFold(g.Config.UUID, l.VMs.Get(key).Rebuild.UUID)
 }
 
-// keep changes what the state says of a VM, and not the VM: untaint removes the mark with
-// which the next plan would destroy it. Before, it records that the provider does not start
-// the VM any more.
-func (r *run) keep(st *stack, vm *tf.Resource, command ...string) error {
+// keep removes from the state of a VM the mark with which the next plan would destroy it. Before,
+// it records that the provider does not start the VM any more.
+func (r *run) keep(st *stack, vm *tf.Resource) error {
 	begun := st.unfinished[vm.Key]
 	begun.VMID, begun.Start, begun.Half = vm.VMID, true, true
 	st.unfinished[vm.Key] = begun
 	if err := st.keepUnfinished(); err != nil {
 		return err
 	}
-	return r.changeState(st, guest.KindOf(vm.Type).Unit(), append(slices.Clone(command), vm.Address)...)
+	return r.changeState(st, guest.KindOf(vm.Type).Unit(), "untaint", "-no-color", vm.Address)
 }
 
 // off are the guests of a stack that exist and are off because a run did not start them: it created them, or has stopped

@@ -94,16 +94,19 @@ func (v *VM) lost(c tf.Change) bool {
 	return c.Device == "" || v.State.Has("disk."+c.Device)
 }
 
-// neverAdded reports whether a disk is in the state only since an apply failed that would
-// have added it: the creation of the VM, or an update that would have attached the volume of
-// another disk as it. Then the state has the path of the other one for it, and a disk that
-// was detached is an unused volume.
-func (v *VM) neverAdded(device string) bool {
-	if v.Begun {
+// NeverAdded reports whether a disk that the VM does not have is in the state only since an apply failed that would
+// have added it: the creation of the VM, or an update. Then the state has no path for it, because no run has read it
+// since, or that of another disk whose volume the update would have attached as it. A disk that was detached is an unused
+// volume.
+func (v *VM) NeverAdded(device string) bool {
+	path, known := v.State["disk."+device+".path_in_datastore"]
+	storage := v.State["disk."+device+".datastore_id"] + ":"
+	switch {
+	case v.Begun:
 		return true
-	}
-	path := v.State["disk."+device+".path_in_datastore"]
-	if path == "" || slices.Contains(v.Unused, v.State.Volume(device)) {
+	case path == "": // an unused volume may be it: attached by an update that failed later, and detached since
+		return known && !slices.ContainsFunc(v.Unused, func(volume string) bool { return strings.HasPrefix(volume, storage) })
+	case slices.Contains(v.Unused, v.State.Volume(device)):
 		return false
 	}
 	for other, text := range v.Disks {

@@ -286,7 +286,7 @@ func TestAgentWithoutDevice(t *testing.T) {
 }
 
 // TestNeverAdded: the state has a disk that the VM does not have. It was detached, unless
-// the state has the path of another disk for it.
+// the state has no path for it, or that of another disk.
 func TestNeverAdded(t *testing.T) {
 	for name, c := range map[string]struct {
 		path   string
@@ -297,7 +297,8 @@ func TestNeverAdded(t *testing.T) {
 		"detached, its volume was removed":         {"b", nil, Empties},
 		"never added":                              {"a", []string{"shared:old"}, Unadded},
 		"detached, a volume of the same name":      {"a", []string{"shared:a"}, Empties},
-		"its path is not known":                    {"", nil, Empties},
+		"never read, so never added":               {"", []string{"ssd:old"}, Unadded},
+		"never read, a volume on its storage":      {"", []string{"shared:old"}, Empties},
 		"detached by hand, and an old volume only": {"b", []string{"shared:old"}, Empties},
 	} {
 		vm := &VM{Disks: map[string]string{"scsi0": "local-lvm:a,size=8G"}, Unused: c.unused,

@@ -284,7 +284,7 @@ func (v *VM) attach(u tf.Change) (string, Harm) {
 		return Settles, ""
 	case !v.State.Has("disk." + u.Device):
 		return v.plug(u), ""
-	case v.neverAdded(u.Device):
+	case v.NeverAdded(u.Device):
 		return "fails", Unadded
 	}
 	return "attaches an empty one", Empties

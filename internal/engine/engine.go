@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,13 +106,18 @@ func (t *Tools) environ() []string {
 // Run runs a tool in a folder. The error says that it could not run; its own
 // success is the exit code in the result.
 func (t *Tools) Run(ctx context.Context, dir, name string, args ...string) (Result, error) {
+	return t.run(ctx, dir, nil, name, args...)
+}
+
+// run runs a tool in a folder, which reads from in, or nothing if that is nil.
+func (t *Tools) run(ctx context.Context, dir string, in io.Reader, name string, args ...string) (Result, error) {
 	path, err := t.Path(name)
 	if err != nil {
 		return Result{}, err
 	}
 	var out, errOut bytes.Buffer
 	c := exec.CommandContext(ctx, path, args...)
-	c.Dir, c.Env, c.Stdout, c.Stderr = dir, t.environ(), &out, &errOut
+	c.Dir, c.Env, c.Stdin, c.Stdout, c.Stderr = dir, t.environ(), in, &out, &errOut
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = releaseTime
 	err = c.Run()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,23 @@ func (t *Tools) State(ctx context.Context, backend []byte) (state []byte, err er
 		return err
 	})
 	return state, err
+}
+
+// ChangeState changes a state in the backend of a configuration. change returns the new one, with a higher serial, or
+// nil to leave it as it is.
+func (t *Tools) ChangeState(ctx context.Context, backend []byte, change func(state []byte) ([]byte, error)) error {
+	return t.inBackend(ctx, backend, func(own *Tools, dir string) error {
+		r, err := own.must(ctx, dir, own.command(), "state", "pull", "-no-color")
+		if err != nil {
+			return err
+		}
+		state, err := change(r.Stdout)
+		if err != nil || state == nil {
+			return err
+		}
+		r, err = own.With(quiet...).run(ctx, dir, bytes.NewReader(state), own.command(), "state", "push", "-no-color", "-")
+		return failed(err, r, dir, own.command(), "state push")
+	})
 }
 
 // inBackend runs a function in a root module that has only a backend: the unit's root
@@ -102,10 +120,15 @@ func (t *Tools) Show(ctx context.Context, dir, file string) ([]byte, error) {
 // printed.
 func (t *Tools) must(ctx context.Context, dir, name string, args ...string) (Result, error) {
 	r, err := t.With(quiet...).Run(ctx, dir, name, args...)
+	return r, failed(err, r, dir, name, strings.Join(args, " "))
+}
+
+// failed is the error of a tool that has run, or nil.
+func failed(err error, r Result, dir, name, args string) error {
 	if err == nil && r.Code != 0 {
-		err = fmt.Errorf("`%s %s` in %s failed with exit code %d: %s", name, strings.Join(args, " "), dir, r.Code, last(r.Text()))
+		err = fmt.Errorf("`%s %s` in %s failed with exit code %d: %s", name, args, dir, r.Code, last(r.Text()))
 	}
-	return r, err
+	return err
 }
 
 // last is the end of a text, on one line.

@@ -2,7 +2,9 @@ package guard
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
@@ -26,16 +28,13 @@ func detached(updates []effect.Update) []string {
 }
 
 // detached are the ways out where the state has disks that the VM does not have. The
-// provider cannot remove such a disk from the state, an import reads the VM without it. begun
-// is whether an apply of stackgen completes the VM.
-func (k *keeper) detached(updates []effect.Update, begun bool) []finding.Step {
+// provider cannot remove such a disk from the state, an import reads the VM without it, and an
+// apply of stackgen removes from the state what was never added.
+func (k *keeper) detached(updates []effect.Update) []finding.Step {
 	f, lost := &finding.Finding{}, detached(updates)
 	again := append([]finding.Line{k.remove}, finding.Lines("stackgen import-blocks")...)
-	switch unadded := slices.Contains(harmsOf(updates), effect.Unadded); {
-	case unadded && begun:
-		return f.Next("let an apply complete the VM: it imports it again", "stackgen apply "+shell.Path(k.spec)).Steps
-	case unadded:
-		f.Add(finding.Step{What: "remove the VM from the state and import it again, so that the next apply adds the disk", Lines: again})
+	if slices.Contains(harmsOf(updates), effect.Unadded) {
+		f.Next("let an apply add the disk, which corrects the state first", "stackgen apply "+shell.Path(k.spec))
 	}
 	if len(lost) == 0 {
 		return f.Steps
@@ -76,10 +75,58 @@ func (k *keeper) resizeUnread(updates []effect.Update, unread []string) []string
 	return out
 }
 
-// LacksDisk reports whether the state of a VM has a disk that the VM does not have. The
-// provider cannot update such a VM. The volumes of a container are made with it.
-func LacksDisk(r *tf.Resource, g *cluster.Guest) bool {
-	disks := Disks(g)
-	lacks := func(at string) bool { return disks[at] == "" }
-	return r.Type == guest.VMResource && disks != nil && (r.Values.NamelessDisks() || slices.ContainsFunc(r.Values.Devices("disk"), lacks))
+// NeverAdded are the disks in the state of a VM that the VM does not have, because an apply failed before it added them: the
+// provider cannot update such a VM. list has its other disks. begun is whether a run from here began to create the
+// VM, and did not complete it. The volumes of a container are made with it.
+func NeverAdded(r *tf.Resource, g *cluster.Guest, begun bool) (disks []string, list tf.DeviceList) {
+	if g == nil || r.Type != guest.VMResource || Disks(g) == nil {
+		return nil, list
+	}
+	vm := vmEffects(g, false)
+	vm.State, vm.Begun = r.Values, begun
+	var others []string
+	for _, at := range r.Values.Devices("disk") {
+		if vm.Disks[at] == "" && vm.NeverAdded(at) {
+			disks = append(disks, at)
+		} else {
+			others = append(others, at)
+		}
+	}
+	if begun && r.Values.NamelessDisks() {
+		disks = append(disks, "a disk without an interface")
+	}
+	return disks, diskList(others)
+}
+
+// Devices are the lists of devices of a guest in which its state may be wrong after an update that failed, and which no
+// refresh corrects: the provider does not read a disk that the state does not have, and the guard refuses to read devices
+// that somebody may have added.
+func Devices(g *cluster.Guest) []tf.DeviceList {
+	nics := tf.DeviceList{Name: schema.FieldOf(g.Kind, guest.Networks).HCL, Key: "mac_address"}
+	for _, mac := range g.Config.MACs {
+		nics.Has = append(nics.Has, strings.ToUpper(mac))
+	}
+	if g.Kind != guest.VM {
+		return []tf.DeviceList{nics}
+	}
+	out := []tf.DeviceList{diskList(configuredDisks(g)), nics}
+	for _, key := range []string{guest.EFI, guest.TPM, guest.USB, guest.HostPCI, guest.Virtiofs, guest.Startup} {
+		f := schema.VMField(key)
+		list := tf.DeviceList{Name: f.HCL}
+		for entry := range g.Config.Raw {
+			is, _ := path.Match(f.PVE, entry)
+			list.Any = list.Any || is
+		}
+		out = append(out, list)
+	}
+	return out
+}
+
+// diskList is the list of the disks of a VM in a state, of which some stay there.
+func diskList(interfaces []string) tf.DeviceList {
+	list := tf.DeviceList{Name: schema.VMField(guest.Disks).HCL, Key: guest.Interface}
+	for _, at := range interfaces {
+		list.Has = append(list.Has, strings.ToUpper(at))
+	}
+	return list
 }

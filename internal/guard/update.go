@@ -320,7 +320,7 @@ func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, 
 	k := p.keeper(c, g, v)
 	f.Steps = append(f.Steps, k.boot(updates)...)
 	f.Steps = append(f.Steps, k.add(updates)...)
-	f.Steps = append(f.Steps, k.detached(updates, p.in.begun(p.unit.Stack, c.Key, g))...)
+	f.Steps = append(f.Steps, k.detached(updates)...)
 	f.Steps = append(f.Steps, k.unplugged(updates)...)
 	f.Steps = append(f.Steps, k.harmed(updates)...)
 	if slices.Contains(harmsOf(updates), effect.Needless) {

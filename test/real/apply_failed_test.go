@@ -46,8 +46,8 @@ func TestApplyFailedHalfway(t *testing.T) {
 		}
 	})
 	sim.ClearFaults()
-	p.deployed(3, "preflight", "the state has a disk that an apply which failed did not add to the VM", "let an apply complete the VM")
-	t.Log(p.deployed(0, "apply --yes", "live/extended was created halfway by an apply that failed before it added a disk", "start live: 3 VMs", "live is as its spec says"))
+	p.deployed(3, "preflight", "the state has a disk that an apply which failed did not add to the VM", "let an apply add the disk")
+	t.Log(p.deployed(0, "apply --yes", "live/extended lacks scsi1, which an apply that failed did not add", "start live: 3 VMs", "live is as its spec says"))
 	p.complete(sim, 300, 301, 302)
 	if left := p.list(); slices.ContainsFunc(left, func(path string) bool { return strings.Contains(path, ".stackgen") }) {
 		t.Errorf("records of the apply are left: %v", left)
