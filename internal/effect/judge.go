@@ -58,6 +58,9 @@ const Settles = "in the state only"
 // Dropped is what an update does to an option that the provider does not know.
 const Dropped = "removed with the rest: the provider does not know it"
 
+// Beside is what an update does to an option that the provider always writes with it.
+const Beside = "written with the rest: the provider always writes it"
+
 // What an update does, in words.
 const (
 	atOnce       = "at once"

@@ -136,7 +136,8 @@ func (p *planJudge) withDropped(c *tf.ResourceChange, g *cluster.Guest, updates 
 	return withDropped(g, updates)
 }
 
-// withDropped are updates with the options that they remove, because the provider does not know them.
+// withDropped are updates with the options that they remove, because the provider does not know them, and those that they
+// write beside.
 func withDropped(g *cluster.Guest, updates []effect.Update) []effect.Update {
 	if g == nil || g.Config == nil {
 		return updates
@@ -147,7 +148,11 @@ func withDropped(g *cluster.Guest, updates []effect.Update) []effect.Update {
 	}
 	out := slices.Clone(updates)
 	for _, c := range hardware.Read(g).Dropped(changes) {
-		out = append(out, effect.Update{Change: c, Effect: schema.Live, Does: effect.Dropped})
+		does := effect.Dropped
+		if c.Is != "" {
+			does = effect.Beside
+		}
+		out = append(out, effect.Update{Change: c, Effect: schema.Live, Does: does})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,6 +27,10 @@ var attributesOfContainers = map[string][]string{
 	"rootfs": {"acl", "mountoptions", "quota", "replicate"},
 }
 
+// grownRootFS are the options that the provider writes with a root file system that grows, and what Proxmox VE uses
+// without them: replication jobs leave out a volume with replicate=0.
+var grownRootFS = map[string]string{"acl": "as mounted", "replicate": "1"}
+
 // noteUnknown notes an option of an entry that the provider does not read.
 func (r *Reading) noteUnknown(entry string, option pve.Option) {
 	name, _ := pve.SplitKey(entry)
@@ -34,7 +39,8 @@ func (r *Reading) noteUnknown(entry string, option pve.Option) {
 	}
 }
 
-// Dropped are the options that changes remove from the entries that they write.
+// Dropped are the options that changes remove from the entries that they write, and those that they write beside what
+// changes.
 func (r *Reading) Dropped(changes []tf.Change) []tf.Change {
 	var out []tf.Change
 	for _, u := range r.unknown {
@@ -43,10 +49,23 @@ func (r *Reading) Dropped(changes []tf.Change) []tf.Change {
 			continue
 		}
 		c := tf.Change{Of: r.kind.Resource(), Path: f.Attribute() + "." + u.option.Name, Was: u.option.Value, SideEffect: true}
+		if f.Key == guest.RootFS {
+			c.Path = f.Key + "." + u.option.Name // its block has the name of the disks of a VM
+		}
 		if f.Type == schema.List {
 			c.Device = u.entry
 		}
 		out = append(out, c)
+	}
+	rootfs := schema.FieldOf(guest.Container, guest.RootFS).Attribute()
+	if r.kind != guest.Container || !slices.ContainsFunc(changes, func(c tf.Change) bool { return c.Path == rootfs+".size" }) {
+		return out
+	}
+	for _, option := range slices.Sorted(maps.Keys(grownRootFS)) {
+		if !pve.Parse(r.raw["rootfs"]).Has(option) {
+			c := tf.Change{Of: r.kind.Resource(), Path: guest.RootFS + "." + option, Was: grownRootFS[option], Is: "0", SideEffect: true}
+			out = append(out, c)
+		}
 	}
 	return out
 }

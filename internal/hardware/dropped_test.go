@@ -35,7 +35,7 @@ func TestDropped(t *testing.T) {
 		{"cores", vm, tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}, "cpu.hidden=1"},
 		{"agent", vm, tf.Change{Path: "agent.trim", Was: "false", Is: "true"}, "agent.freeze-fs-on-backup=0"},
 		{"name", vm, tf.Change{Path: "name", Was: "a", Is: "b"}, ""},
-		{"root file system of a container", container, tf.Change{Path: "disk.size", Was: "4", Is: "5"}, "disk.ro=1"},
+		{"root file system of a container", container, tf.Change{Path: "disk.size", Was: "4", Is: "5"}, "rootfs.replicate=1 rootfs.ro=1"},
 		{"bridge of a container", container, tf.Change{Path: "network_interface.bridge", Device: "net1", Was: "vmbr0", Is: "vmbr1"}, "link_down of net0=1 trunks of net1=3;4"},
 		{"address of a container", container, tf.Change{Path: "initialization.ip_config.ipv4.address", Device: "net0", Was: "dhcp", Is: "192.0.2.9/24"}, "link_down of net0=1 trunks of net1=3;4"},
 		{"interface of a container that is removed", container, tf.Change{Path: "network_interface", Device: "net1", Was: "a", Whole: true}, "link_down of net0=1"},
