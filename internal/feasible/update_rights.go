@@ -9,16 +9,23 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
+	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
-// lacking are the privileges that updates need, and that the token lacks.
-func (c *creation) lacking(updates []effect.Update) []cluster.Missing {
+// grants checks privileges on a guest that exists.
+func (c *creation) grants() *grantCheck {
 	g := &grantCheck{creation: c, vm: fmt.Sprintf("/vms/%d", c.current.VMID)}
 	if c.current.Pool != "" {
 		g.pool = "/pool/" + c.current.Pool
 	}
+	return g
+}
+
+// lacking are the privileges that updates need, and that the token lacks.
+func (c *creation) lacking(updates []effect.Update) []cluster.Missing {
+	g := c.grants()
 	var order []string
 	changed := map[string][]string{} // names of what is changed, by privilege
 	for _, u := range updates {
@@ -42,6 +49,25 @@ func (c *creation) lacking(updates []effect.Update) []cluster.Missing {
 		g.update(u)
 	}
 	return g.missing
+}
+
+// Destroy returns the privileges that the token lacks for the destroy of a guest. Without VM.Allocate, the provider
+// would stop the guest, and Proxmox VE would then refuse to delete it.
+func Destroy(inv *cluster.Inventory, g *cluster.Guest) []Obstacle {
+	if inv.Access == nil || inv.Access.IsRoot() {
+		return nil
+	}
+	c := newCreation(inv, &schema.VM{}, &lock.VM{VMID: g.VMID, Node: g.Node})
+	c.current, c.check = g, PrivilegesCheck
+	check := c.grants()
+	check.needVM("delete it", cluster.VMAllocate)
+	if g.Status != "stopped" {
+		check.needVM("stop it before that", cluster.VMPowerMgmt)
+	}
+	if len(check.missing) > 0 {
+		c.add("the token lacks privileges that it needs", evidenceOf(check.missing), grant(inv.Access, check.missing))
+	}
+	return c.found
 }
 
 // update needs what an update needs beside the privilege for its option.

@@ -127,6 +127,7 @@ func containerCases() []ruleCase {
 		{"busy: not complete", onlyGuest, func(s *scene) { s.guest().Lock = "create" }, "pvesh get /nodes/pve1/lxc/110/config"},
 		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.guest().Kind, s.guest().Lock = guest.VM, "create" }, ""},
 		{"busy: an apply would meet a task", both, func(s *scene) { s.guest().Lock, s.Destroy = "backup", true }, "pct unlock 110"},
+		{"cannot-create: the token may not destroy it", both, func(s *scene) { s.mayNotDestroy(); s.Destroy = true }, "pveum acl modify"},
 		{"busy: its protection is on", both, func(s *scene) {
 			s.Destroy, s.guest().Config.Raw = true, map[string]string{"protection": "1"}
 		}, "--protection 0"},

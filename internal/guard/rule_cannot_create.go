@@ -15,7 +15,7 @@ import (
 	"stackgen/schema"
 )
 
-// A VM is `cannot-create` if its creation or its next update would fail, because something that it
+// A VM is `cannot-create` if its creation, its next update or its destroy would fail, because something that it
 // needs is missing. A unit has a warning where VMs together need more than is free.
 
 // creationFails reports whether something is missing that the creation of the VM needs.
@@ -67,6 +67,16 @@ func (in *Input) named(vmid int) string {
 		}
 	}
 	return ""
+}
+
+// mayNotDestroy reports whether the token may not destroy the guest.
+func (s *subject) mayNotDestroy() bool { return len(feasible.Destroy(s.Inventory, s.guest)) > 0 }
+
+func (s *subject) destroyForbidden() bool { return s.Destroy && !s.notInState() && s.mayNotDestroy() }
+
+func (s *subject) cannotDestroy() {
+	s.obstacles(feasible.Destroy(s.Inventory, s.guest))
+	s.Reason = finding.Why("destroy-fails").Of(s.Reason)
 }
 
 // cannotUpdate is a VM that exists, and an update of it would fail.

@@ -10,6 +10,8 @@ import (
 
 func destroyCases() []ruleCase {
 	return []ruleCase{
+		{"cannot-create: the token may not destroy it", both, func(s *scene) { s.mayNotDestroy(); s.Destroy = true }, "pveum acl modify"},
+		{"cannot-create: the token may not destroy it", both, func(s *scene) { s.mayNotDestroy(); s.retire() }, "pveum acl modify"},
 		{"would-destroy: forgotten, and in state", both, func(s *scene) { s.entry.Status = lock.Forgotten }, "state rm"},
 		{"none: forgotten, and in no state", onlyGuest, func(s *scene) { s.entry.Status = lock.Forgotten }, ""},
 		{"would-destroy: several times in state", both, func(s *scene) {

@@ -44,6 +44,7 @@ var retiredRules = []rule{
 	{name: "moved: the state has another node", only: guest.Container, applies: (*subject).otherNodeInState, judge: (*subject).movedContainer},
 	{name: "busy: its protection is on", applies: (*subject).protectionOn, judge: (*subject).busyProtection},
 	{name: "busy: the HA manager has it", only: guest.Container, applies: (*subject).heldByHA, judge: (*subject).busyHA},
+	{name: "cannot-create: the token may not destroy it", applies: (*subject).mayNotDestroy, judge: (*subject).cannotDestroy},
 	{name: "would-destroy: another guest has a volume of it", applies: (*subject).lends, judge: (*subject).destroyLent},
 	{name: "unknown: another guest may have a volume", only: guest.VM, applies: (*subject).mayLend, judge: (*subject).unknownLent},
 	{name: "unknown: its agent does not answer", only: guest.VM, applies: (*subject).agentSilent, judge: (*subject).unknownAgent},
@@ -105,6 +106,7 @@ var liveRules = []rule{
 	{name: "would-destroy: its profile prevents that", applies: (*subject).destroyPrevented, judge: (*subject).destroyHalfway},
 	{name: "busy: its protection is on", applies: (*subject).destroyRefused, judge: (*subject).busyProtection},
 	{name: "busy: the HA manager has it", only: guest.Container, applies: (*subject).destroyHeldByHA, judge: (*subject).busyHA},
+	{name: "cannot-create: the token may not destroy it", applies: (*subject).destroyForbidden, judge: (*subject).cannotDestroy},
 
 	{name: "adopt", applies: (*subject).notInState, judge: (*subject).adopt, ours: true},
 	{name: "migrate", only: guest.VM, applies: (*subject).migrates, judge: (*subject).migrate, ours: true},

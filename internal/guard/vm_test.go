@@ -34,6 +34,11 @@ func (s *scene) retire() {
 	s.Project.Stacks[0].VMs = s.Project.Stacks[0].VMs[1:]
 }
 
+// mayNotDestroy makes the token one that may stop guests, and not delete them.
+func (s *scene) mayNotDestroy() {
+	s.Inventory.Access = &cluster.Access{User: "ci@pve", Rights: cluster.Rights{"/vms": {cluster.VMPowerMgmt: true}}}
+}
+
 // running makes the VM one that runs, and whose agent the provider waits for.
 func (s *scene) running(agent string) {
 	s.guest().Status, s.guest().Config.Agent, s.guest().Config.Raw = "running", agent, map[string]string{"agent": "1"}

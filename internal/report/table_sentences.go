@@ -45,6 +45,7 @@ var sentences = map[finding.Code]string{
 	"creation-only":                "made with another value than the spec has: the property acts at creation, and an apply leaves the {guest} as it is",
 	"decided-for-applied-vm":       "its %s is that of a {guest} that was applied, as after a merge of two branches",
 	"decided-twice":                "its %s is also another {guest}'s in the lock, as after a merge of two branches",
+	"destroy-fails":                "its destroy would fail: %s",
 	"destroyed-already":            "not in the cluster any more: the destroy removes it from the state",
 	"destroyed-by-plan":            "the plan destroys it",
 	"destroyed-on-other-node":      "on another node than the spec says; it is destroyed there",

@@ -20,7 +20,8 @@ func TestDestroyWithSmallToken(t *testing.T) {
 	check(t, err)
 	const secret = "5f3c9a10-7e61-4c55-9a53-0000000000aa"
 	seed.Users = append(seed.Users, &pvesim.User{ID: "ci@pve", Tokens: []*pvesim.Token{{ID: "t", Secret: secret}}})
-	seed.Roles = append(seed.Roles, &pvesim.Role{ID: "Cluster", Privileges: []string{"Sys.Audit"}})
+	seed.Roles = append(seed.Roles, &pvesim.Role{ID: "Cluster", Privileges: []string{"Sys.Audit"}},
+		&pvesim.Role{ID: "Operator", Privileges: []string{"VM.Audit", "VM.PowerMgmt", "VM.Monitor", "VM.Config.Options", "VM.Config.Disk"}})
 	seed.ACL = append(seed.ACL, &pvesim.Grant{Path: "/", To: "ci@pve", Type: "user", Role: "Cluster", NoPropagate: true})
 	for path, role := range map[string]string{"/vms/300": "PVEVMAdmin", "/vms/301": "PVEVMAdmin", "/vms/9002": "PVETemplateUser",
 		"/storage/shared": "PVEDatastoreUser", "/sdn/zones/localnetwork": "PVESDNUser"} {
@@ -58,5 +59,22 @@ func TestDestroyWithSmallToken(t *testing.T) {
 	if volume, attached := has(); !volume || !attached || len(stateOf(sim).guests[301].config) > 0 {
 		t.Errorf("volume %v, attached %v", volume, attached)
 	}
+
+	// One that may stop a VM, and not delete it: the provider would do just that.
+	role := func(name string) {
+		sim.Change(func(s *pvesim.Seed) {
+			for _, g := range s.ACL {
+				if g.Path == "/vms/300" {
+					g.Role = name
+				}
+			}
+		})
+	}
+	role("Operator")
+	sim.ResetLog()
+	t.Log(p.deployed(3, "destroy live/a --yes", "its destroy would fail: the token lacks privileges that it needs",
+		"VM.Allocate on /vms: to delete it", "pveum acl modify"))
+	noWrites(t, sim)
+	role("PVEVMAdmin")
 	t.Log(p.deployed(0, "destroy live/a --yes"))
 }
