@@ -32,14 +32,19 @@ func (s *subject) oldTemplate() {
 	}
 	s.MadeFrom = from.VMID
 	is := fmt.Sprintf("template: {vmid: %d, node: %s}", from.VMID, from.Node)
-	if template, release := s.releaseOf(from.VMID); template != "" {
+	template, release := s.releaseOf(from.VMID)
+	if template != "" {
 		s.Because("made from %s, and the spec says %s", s.templateWords(from.VMID), s.templateWords(to.VMID))
 		is = fmt.Sprintf("template: {name: %s, release: %s}", template, finding.Key(release))
 	} else {
 		s.Because("made from template %d, and the spec says %d", from.VMID, to.VMID)
 	}
-	s.Next("to say what it is, write into "+s.at.Spec, s.line(is))
-	s.rebuild(fmt.Sprintf("or, for new disks from template %d, which lose what is on the old ones, rebuild it", to.VMID))
+	or := ""
+	if template == "" || s.makes(template, release) { // a spec cannot say a release that is retired
+		s.Next("to say what it is, write into "+s.at.Spec, s.line(is))
+		or = "or, "
+	}
+	s.rebuild(fmt.Sprintf("%sfor new disks from template %d, which lose what is on the old ones, rebuild it", or, to.VMID))
 	what := fmt.Sprintf("or, for a VM from template %d, write it under a new key into %s, and retire this one", to.VMID, s.at.Spec)
 	s.Add(finding.DoAll(what, lock.Entries("retired", s.at.Retired, s.Key), "stackgen render"))
 }

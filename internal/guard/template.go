@@ -230,6 +230,14 @@ func (in Input) releaseOf(vmid int) (template, release string) {
 	return "", ""
 }
 
+// makes reports whether a Template of the project has a release that is not retired.
+func (in Input) makes(template, release string) bool {
+	l := in.Lock.Stacks.Get(template)
+	return l != nil && l.Status == lock.Live && slices.ContainsFunc(l.VMs, func(e lock.Entry[lock.VM]) bool {
+		return e.Value.Image != nil && e.Value.Status == lock.Live && e.Value.Release == release
+	})
+}
+
 // sameRelease reports whether two templates are replicas of one release.
 func (in Input) sameRelease(a, b *lock.Template) bool {
 	template, release := in.releaseOf(a.VMID)

@@ -323,3 +323,30 @@ func TestDownloadByApply(t *testing.T) {
 		}
 	}
 }
+
+// TestOutdatedRelease: a VM that was made from a release which the project retires is not offered a line that says so: a
+// render refuses it.
+func TestOutdatedRelease(t *testing.T) {
+	for status, offers := range map[string]bool{lock.Live: true, lock.Retired: false} {
+		c := ruleCase{from: both, change: func(s *scene) {
+			release := func(key string, vmid int, status string) lock.Entry[lock.VM] {
+				return lock.Entry[lock.VM]{Key: key, Value: lock.VM{VMID: vmid, Node: "pve1", Release: key, Status: status, Image: &lock.Image{}}}
+			}
+			s.Lock.Stacks = append(s.Lock.Stacks, lock.Entry[lock.Stack]{Key: "base", Value: lock.Stack{
+				Status: lock.Live, VMs: lock.Ordered[lock.VM]{release("1", 900, status), release("2", 901, lock.Live)}}})
+			s.entry.Template, s.entry.MadeFrom = &lock.Template{VMID: 901, Node: "pve1"}, &lock.Template{VMID: 900, Node: "pve1"}
+		}}
+		var all string
+		for _, f := range Judge(c.scene().Input) {
+			for _, step := range f.Steps {
+				all += step.What + "\n"
+				for _, l := range step.Lines {
+					all += l.String() + "\n"
+				}
+			}
+		}
+		if strings.Contains(all, "template: {name: base, release: \"1\"}") != offers || !strings.Contains(all, "for new disks from template 901") {
+			t.Errorf("%q: %s", status, all)
+		}
+	}
+}
