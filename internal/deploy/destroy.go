@@ -8,11 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
+	"stackgen/internal/power"
 	"stackgen/internal/project"
+	"stackgen/internal/pve"
 	"stackgen/internal/report"
 	"stackgen/internal/tf"
+	"stackgen/schema"
 )
 
 // Destroy destroys all of the selected stacks of a project, or the part that the request names. The result is the exit code.
@@ -74,7 +78,7 @@ func (r *run) destroy() (err error) {
 		Command: "destroy",
 		Stacks:  namesOf(all),
 		Actions: append(gone, a.actions()...),
-		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found), r.holderNotes(s, a), r.keptNotes(a)),
+		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found), r.holderNotes(s, a), r.keptNotes(a), hardNotes(s, a)),
 	}
 	err = r.carryOutDestroy(sum, a, all, r.confirmDestroy, func(p *plans) error { return r.destroyStack(s, p, found) })
 	if err != nil || !r.applied {
@@ -114,6 +118,36 @@ func (r *run) keptNotes(a *announcement) (notes []string) {
 					st.Name, v.Key, strings.Join(kept, ", ")))
 			}
 		}
+	}
+	return notes
+}
+
+// hardNotes say which running VMs plans destroy without a shutdown: the provider shuts down only those whose configuration
+// enables an agent, and whose state does not say stop_on_destroy.
+func hardNotes(s *check.Session, a *announcement) (notes []string) {
+	var without, asked []string
+	for _, c := range a.changes {
+		g, at := s.Inventory.Guest(c.VMID), c.Unit.Stack+"/"+c.Key
+		if c.Unit != tf.VMUnit(c.Unit.Stack) || c.Action != tf.Delete || g == nil || g.Config == nil || g.Status != string(power.Running) {
+			continue
+		}
+		stops := func(r tf.Resource) bool {
+			return r.Address == c.Address && r.Settled[schema.VMField(guest.StopOnDestroy).HCL] == "true"
+		}
+		switch {
+		case !pve.AgentEnabled(g.Config.Raw[guest.Agent]):
+			without = append(without, at)
+		case slices.ContainsFunc(s.State[c.Unit].Resources, stops):
+			asked = append(asked, at)
+		}
+	}
+	if len(without) > 0 {
+		notes = append(notes, fewOf(without)+one(without, " runs without a guest agent, so its destroy stops it hard",
+			" run without a guest agent, so their destroy stops them hard"))
+	}
+	if len(asked) > 0 {
+		notes = append(notes, fewOf(asked)+one(asked, " has `stop_on_destroy: true`, so its destroy stops it hard",
+			" have `stop_on_destroy: true`, so their destroy stops them hard"))
 	}
 	return notes
 }

@@ -110,7 +110,7 @@ func TestAllFailed(t *testing.T) {
 		f.Do, f.Status, f.Message = pvesim.DoError, 500, "out of luck"
 		check(t, sim.AddFault(f))
 	}
-	said := p.deployed(1, "apply --yes", "VM gone (VMID 300, node pve1) was not destroyed",
+	said := p.deployed(1, "apply --yes", "note: live/gone runs without a guest agent, so its destroy stops it hard", "VM gone (VMID 300, node pve1) was not destroyed",
 		"VM a (VMID 301, node pve1) was not changed", "it cannot be read again before live/gone is destroyed")
 	if t.Log(said); strings.Contains(said, "outputs") {
 		t.Error("it speaks of outputs")
