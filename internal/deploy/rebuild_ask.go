@@ -60,8 +60,7 @@ func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding, o Order) err
 		}
 	}
 	if len(names) > 0 {
-		sum.Notes = []string{kept(all) + "the disks, snapshots and unused volumes of these VMs are destroyed, and the ACLs on them and their " +
-			"entries in jobs go with them; VMIDs, names, MAC addresses, records, pools and tags stay"}
+		sum.Notes = []string{losses(all)}
 		if o.Backup != "" {
 			sum.Notes = append(sum.Notes, "a backup of each is made on "+o.Backup+" before, while it still runs")
 		}
@@ -77,14 +76,23 @@ func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding, o Order) err
 	return sum.Print(r.Out, r.Options)
 }
 
-// kept says what happens to VMs that keep disks, or is empty without any.
-func kept(all []*rebuilding) string {
+// losses says what VMs lose that keep disks, and those that do not.
+func losses(all []*rebuilding) string {
+	const keeping = "a VM that keeps disks loses its other disks and its snapshots, and nothing else"
+	const replaced = "the disks, snapshots and unused volumes of these VMs are destroyed, and the ACLs on them and their " +
+		"entries in jobs go with them; VMIDs, names, MAC addresses, records, pools and tags stay"
+	keeps, others := false, false
 	for _, b := range all {
-		if b.keepsDisks() {
-			return "a VM that keeps disks loses its other disks and its snapshots, and nothing else; of the others, "
-		}
+		keeps = keeps || b.keepsDisks()
+		others = others || len(b.Left) > 0 || slices.ContainsFunc(b.Replaced, func(vm guard.Replacement) bool { return vm.Exchange == nil })
 	}
-	return ""
+	switch {
+	case !keeps:
+		return replaced
+	case !others:
+		return keeping
+	}
+	return keeping + "; of the others, " + replaced
 }
 
 // actions are the lines about the VMs of a stack that are replaced or completed. lost is what each loses,

@@ -288,7 +288,7 @@ func (r *run) sayOff() (err error) {
 		unread = view.Refresh(r.background())
 	}
 	if unread != nil {
-		err = report.Printf(r.Out, "%s: shut down for the rebuild; whether they are off cannot be read: %s\n", some(halted), unread)
+		err = report.Printf(r.Out, "%s: stopped for the rebuild; whether they are off cannot be read: %s\n", some(halted), unread)
 		return errors.Join(err, r.sayStart(view, halted))
 	}
 	for i := range view.VMs {
@@ -307,7 +307,7 @@ func (r *run) sayOff() (err error) {
 		text  string
 	}{
 		{half, "off, with only some of the new disks: only what goes on with the rebuild can start it"},
-		{off, "shut down for the rebuild and off now, with the disks of before"},
+		{off, "stopped for the rebuild and off now, with the disks of before"},
 		{ending, "its shutdown for the rebuild goes on: then it is off, with the disks of before"},
 	} {
 		if len(say.names) > 0 {

@@ -218,7 +218,7 @@ var sentences = map[finding.Code]string{
 	"pool-retired-in-use":          "retired, and guests stay in it: Proxmox VE deletes only an empty pool, and the provider does not remove guests from it",
 	"pool-unproven":                "a pool of this name exists, is in no state, and nothing proves that this stack made it",
 	"profile-prevents-destroy":     "profile %s prevents its destroy: a destroy of the stack would remove DNS records, then stop",
-	"protection-on":                "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed",
+	"protection-on":                "its protection is on: Proxmox VE would refuse to destroy it",
 	"publishes-it":                 "an apply publishes that of the spec",
 	"read-again":                   "only read: an apply reads it again",
 	"rebuild-apply-first":          "it is not there as its spec says (%s): an apply comes before a rebuild",
