@@ -47,6 +47,8 @@ func (j *judge) image(at *place, key string, e *lock.VM) {
 		}
 	case leaves && read && file == nil:
 		f.Is(finding.Retiring, finding.Why("destroyed-already"))
+	case j.Destroy:
+		f.Is(finding.Retiring, finding.Why("image-destroyed"))
 	case leaves:
 		f.Is(finding.Retiring, finding.Why("retired"))
 	case len(states) > 0 && read && file == nil:

@@ -94,6 +94,7 @@ var sentences = map[finding.Code]string{
 	"held-start":                   "and an apply would start it",
 	"hidden":                       "the token does not see it",
 	"id-of-other-guest":            "its id in the state is another VMID than its vm_id: an apply would change or destroy that guest",
+	"image-destroyed":              "it is destroyed with its template",
 	"image-downloading":            "a node is downloading a file of this name, maybe to another storage: an apply could fetch it twice",
 	"image-exists":                 "a file of this name exists, and nothing proves that it is the image: an apply neither overwrites nor uses it",
 	"image-free":                   "the node downloads it",
