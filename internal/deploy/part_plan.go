@@ -1,8 +1,6 @@
 package deploy
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -102,15 +100,10 @@ func (r *run) planPart(s *check.Session, st *stack, found []finding.Finding) (*p
 	return p, nil
 }
 
-// generate makes the units of a stack as they are rendered.
+// generate makes the units of a stack as they are rendered: the guard refuses a unit of another render.
 func (r *run) generate(st *stack) error {
 	if err := r.p.RemoveStale(st.name); err != nil {
 		return err
 	}
-	for _, e := range r.p.Lock.Stacks.Get(st.name).Units {
-		if _, err := os.Stat(filepath.Join(st.dir, generated, e.Key)); lock.HasGuests(e.Key) && err != nil {
-			return r.tools.Generate(r.ctx, st.dir)
-		}
-	}
-	return nil
+	return r.tools.Generate(r.ctx, st.dir)
 }

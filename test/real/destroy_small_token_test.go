@@ -76,5 +76,7 @@ func TestDestroyWithSmallToken(t *testing.T) {
 		"VM.Allocate on /vms: to delete it", "pveum acl modify"))
 	noWrites(t, sim)
 	role("PVEVMAdmin")
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "  a: {", "  a: {memory: 4096, ", 1))
+	p.render() // the units that Terragrunt has generated are of another render now
 	t.Log(p.deployed(0, "destroy live/a --yes"))
 }
