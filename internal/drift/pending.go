@@ -53,10 +53,11 @@ func (x *explainer) waits(f *finding.Finding) {
 }
 
 // changeOf is the finding about an attribute of a VM, the block that it is in, or what is
-// in it, or nil.
+// in it, or nil. What is only read waits for nothing.
 func (x *explainer) changeOf(vm *finding.Finding, attribute string) *finding.Finding {
 	i := slices.IndexFunc(x.out, func(f finding.Finding) bool {
-		if f.Address != vm.Address || f.Change == nil || f.Change.Attribute == "" {
+		if f.Address != vm.Address || f.Change == nil || f.Change.Attribute == "" ||
+			f.Kind == finding.Noise && f.Change.Cause == finding.ByNobody {
 			return false
 		}
 		own := f.Change.Attribute + "."
