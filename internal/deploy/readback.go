@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/guard"
 	"stackgen/internal/progress"
 	"stackgen/internal/tf"
 )
@@ -37,6 +38,7 @@ func (r *run) readBack(p *plans) {
 		case c.Action == tf.Replace: // the one of before is not halfway created, and says nothing of another one
 			read.Exists = is.Config != nil && was.Config != nil && is.Config.UUID != was.Config.UUID
 		default:
+			read.Works = guard.Changing(s.Inventory, p.was, c.VMID)
 			read.Taken, read.Off = taken(was.Config, is.Config), was.Status == "running" && is.Status == "stopped"
 		}
 		for i := range now.Findings {

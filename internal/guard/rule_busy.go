@@ -333,6 +333,15 @@ func Cloning(inv *cluster.Inventory, vmid int) bool {
 	return slices.ContainsFunc(holdOn(inv, g).tasks, func(t cluster.Task) bool { return pve.OperationOf(t.Type) == pve.Clone })
 }
 
+// Changing reports whether a task changes a guest that did not run yet in an inventory of before.
+func Changing(inv, before *cluster.Inventory, vmid int) bool {
+	return slices.ContainsFunc(holdOn(inv, inv.Guest(vmid)).tasks, func(t cluster.Task) bool {
+		changes := []pve.Operation{pve.Configure, pve.Resize, pve.MoveDisk, pve.Migrate}
+		ran := slices.ContainsFunc(before.Tasks, func(b cluster.Task) bool { return b.UPID == t.UPID })
+		return slices.Contains(changes, pve.OperationOf(t.Type)) && !ran
+	})
+}
+
 // Working reports whether a task is running on a guest that keeps an apply from changing it.
 func Working(inv *cluster.Inventory, vmid int) bool {
 	return len(holdOn(inv, inv.Guest(vmid)).tasks) > 0

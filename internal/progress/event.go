@@ -112,6 +112,7 @@ type Event struct {
 // A Reading is what a VM is after a run failed to create or change it.
 type Reading struct {
 	Exists bool
+	Works  bool     // a task that has begun since then still changes it
 	Off    bool     // it ran before the run, and is off now
 	Taken  []string // entries that the run changed: memory 2048 -> 3072, pending
 	Left   []string // what it did not change: scsi1

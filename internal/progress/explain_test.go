@@ -193,6 +193,7 @@ func TestTroubleRead(t *testing.T) {
 		{Change, &Reading{Exists: true, Left: []string{"memory"}}, "was not changed"},
 		{Change, &Reading{Exists: true, Taken: []string{"memory 1 -> 2"}}, "was changed in part"},
 		{Change, &Reading{Exists: true, Off: true}, "was not changed and is off now"},
+		{Change, &Reading{Exists: true, Works: true, Off: true}, "is still being changed by a task of Proxmox VE and is off now"},
 		{Create, &Reading{}, "was not created"},
 		{Create, &Reading{Exists: true}, "was created, but not completed"},
 	} {

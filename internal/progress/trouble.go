@@ -93,6 +93,8 @@ func (b *Board) Trouble(r *Row) Trouble {
 	case r.Action == Create && r.Kind == VM && t.Read == nil && !r.seen.failed: // it may exist: an error does not say
 		t.Not = "was not completed"
 	case t.Read == nil:
+	case r.Action == Change && t.Read.Works:
+		t.Not = "is still being changed by a task of Proxmox VE"
 	case r.Action == Change && len(t.Read.Taken) > 0:
 		t.Not = "was changed in part"
 	case r.Action == Change:
@@ -100,6 +102,8 @@ func (b *Board) Trouble(r *Row) Trouble {
 	}
 	if t.Read != nil && t.Read.Off {
 		t.Not += " and is off now"
+	}
+	if t.Read != nil && t.Read.Off && !t.Read.Works {
 		t.Next = append([]finding.Step{finding.Do("it ran before: start it", "stackgen power start "+r.Stack+"/"+r.Key)}, t.Next...)
 	}
 	t.What = r.Name() + " " + t.Not
