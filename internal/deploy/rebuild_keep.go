@@ -66,13 +66,7 @@ func (r *run) planExchange(s *check.Session, b *rebuilding) (err error) {
 		return nil
 	}
 	unit := tf.VMUnit(b.stack.name)
-	if b.plans, err = r.planUnits(s, b.stack, planning{only: []string{unit.Unit}, args: []string{"-refresh=false"}}); err != nil {
-		return err
-	}
-	for _, c := range b.plans.changes() {
-		return r.applyFirst(b.stack.name, c.Address)
-	}
-	return nil
+	return r.planOnly(s, b, planning{only: []string{unit.Unit}}, false, func(tf.Summary) bool { return true })
 }
 
 // exchangeDisks gives the VMs of a wave new disks and leaves those that they keep. The new ones are cloned while

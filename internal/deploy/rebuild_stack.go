@@ -38,8 +38,9 @@ func (r *run) planRebuilds(s *check.Session, all []*rebuilding) error {
 }
 
 // planRebuild plans exactly the replacements of one stack. It does not read the VMs: a broken guest,
-// whose agent does not answer, would hold the plan up for minutes. Only the node of a VM that was
-// migrated since must be read, because the provider destroys the VM there.
+// whose agent does not answer, would hold the plan up for minutes. The node of a VM that was
+// migrated since must be read, because the provider destroys the VM there. So must the VMs if their
+// state is older than they are: no apply corrects that, if the specs say what they are.
 func (r *run) planRebuild(s *check.Session, b *rebuilding) (err error) {
 	if b.keepsDisks() {
 		return r.planExchange(s, b)
@@ -50,27 +51,43 @@ func (r *run) planRebuild(s *check.Session, b *rebuilding) (err error) {
 		how.args = append(how.args, "-replace="+vm.Address)
 		moved = moved || vm.State.Node != vm.Guest.Node
 	}
-	if !moved {
-		how.args = append(how.args, "-refresh=false")
-	}
 	if how.env, err = r.permitDestroy(b); err != nil {
 		return err
 	}
-	if b.plans, err = r.planUnits(s, b.stack, how); err != nil {
+	other := func(c tf.Summary) bool { return c.Action != tf.Replace || !slices.Contains(b.keys(), c.Key) }
+	if err := r.planOnly(s, b, how, moved, other); err != nil {
 		return err
 	}
 	p := b.plans.units[0]
-	for _, c := range tf.Summaries(p.unit, p.plan) {
-		if c.Action != tf.Replace || !slices.Contains(b.keys(), c.Key) {
-			return r.applyFirst(b.stack.name, c.Address)
-		}
-	}
 	if refused := b.grant().Refuses(p.unit, p.sum.Hex(), p.plan); len(refused) > 0 {
 		return r.refuse(s, refused)
 	}
 	changed := tf.NewAddress(p.plan, r.mocks(b.stack.name))
 	b.plans.without = owned(b.found, b.stack.name, func(f *finding.Finding) bool { return changed(f.Owner) })
 	return nil
+}
+
+// planOnly plans what a rebuild does in one unit, and refuses any other change of it. The first plan does not read the VMs,
+// unless they must be read.
+func (r *run) planOnly(s *check.Session, b *rebuilding, how planning, read bool, other func(tf.Summary) bool) (err error) {
+	args := how.args
+	for ; ; read = true {
+		how.args = slices.Clone(args)
+		if !read {
+			how.args = append(how.args, "-refresh=false")
+		}
+		if b.plans, err = r.planUnits(s, b.stack, how); err != nil {
+			return err
+		}
+		changes := b.plans.changes()
+		switch i := slices.IndexFunc(changes, other); {
+		case i < 0:
+			return nil
+		case read:
+			return r.applyFirst(b.stack.name, changes[i].Address)
+		}
+		r.say("reading the VMs of %s: its state may be older than they are", b.stack.name)
+	}
 }
 
 // grant permits the plan of the replacements.

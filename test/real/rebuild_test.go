@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -291,4 +292,24 @@ func TestRebuildMeetsLock(t *testing.T) {
 	}
 	p.identities()
 	p.complete(sim, 300, 301)
+}
+
+// TestRebuildOlderState: somebody changed a VM by hand, and the spec says that now, so that no apply has anything to do and the
+// state stays older than the VM. That is no change which keeps another VM from its rebuild.
+func TestRebuildOlderState(t *testing.T) {
+	t.Parallel()
+	const spec = "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\n" +
+		"defaults: {node: pve1, template: 9002, started: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}\nvms: {a: {}, b: {}}\n"
+	p := newProject(t, map[string]string{"specs/live.yaml": spec})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	callAPI(t, sim, "PUT", "/nodes/pve1/qemu/301/config", url.Values{"memory": {"3072"}})
+	p.write("specs/live.yaml", strings.Replace(spec, "b: {", "b: {memory: 3072", 1))
+	p.render()
+	p.deployed(0, "apply --yes", "nothing to do: live is as its spec says")
+	t.Log(p.deployed(0, "rebuild live/a --yes", "reading the VMs of live: its state may be older than they are"))
+	p.write("specs/live.yaml", strings.Replace(spec, "b: {", "b: {memory: 4096", 1))
+	p.render()
+	p.deployed(3, "rebuild live/a --yes", "also changes", "apply first")
 }
