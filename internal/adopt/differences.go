@@ -63,7 +63,7 @@ func chooseDifferences(r AcceptRequest) (*choice, error) {
 // add notes what to do about one difference. asked says that a person named it.
 func (c *choice) add(f *finding.Finding, asked bool) {
 	hand := f.Change.Cause == finding.ByHand || f.Change.Cause == finding.ByBoth
-	disk := f.Kind == finding.Noise && f.Change.Cause == finding.ByHand && f.Change.Effect == string(schema.Detach)
+	disk := f.Kind == finding.Noise && f.Change.Cause == finding.NotKnown && f.Change.Effect == string(schema.Detach)
 	switch {
 	case f.Change.Known != nil && !f.Change.Known.Expired && !asked:
 	case f.Type == finding.Record:

@@ -16,6 +16,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/tf"
+	"stackgen/schema"
 )
 
 // A Drift is every difference between specs, states, plans and cluster, and what was
@@ -118,6 +119,6 @@ func byHand(f *finding.Finding) bool {
 	if f.VMID == 0 || f.Change == nil {
 		return false
 	}
-	unsaid := f.Kind == finding.Noise && f.Severity == finding.Outdated
+	unsaid := f.Kind == finding.Noise && (f.Severity == finding.Outdated || f.Change.Effect == string(schema.Detach))
 	return f.Change.Cause == finding.ByHand || f.Change.Cause == finding.ByBoth || f.Change.Cause == finding.NotKnown && unsaid
 }

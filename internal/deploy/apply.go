@@ -92,8 +92,8 @@ func (r *run) summarize(s *check.Session, found []finding.Finding, a *announceme
 		if f.Kind == finding.Create && f.Type == finding.VM && r.Created != nil {
 			*r.Created = append(*r.Created, f.Stack+"/"+f.Key)
 		}
-		if len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending)+len(f.MadeWith) > 0 || f.NoAddress || f.MadeFrom != 0 ||
-			f.Type == finding.Unit || f.Kind == finding.OtherState {
+		if len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending)+len(f.MadeWith)+len(f.Unread)+len(f.Lacks) > 0 ||
+			f.NoAddress || f.MadeFrom != 0 || f.Type == finding.Unit || f.Kind == finding.OtherState {
 			sum.Findings = append(sum.Findings, *f)
 		}
 	}
@@ -119,7 +119,7 @@ func (r *run) answer(question, want string) (bool, error) {
 
 // nothing ends an apply that has nothing to do.
 func (r *run) nothing(s *check.Session, found []finding.Finding) error {
-	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + madeOtherwise(found) + r.pending(found, r.p.SelectedNames()) + "\n"
+	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + exceptions(found) + r.pending(found, r.p.SelectedNames()) + "\n"
 	if r.DryRun {
 		for _, note := range r.checkpointNote(s) {
 			said += "note: " + note + "\n"
@@ -166,24 +166,40 @@ func namesOfStacks(stacks []*stack) []string {
 	return names
 }
 
-// madeOtherwise says which VMs were not made as their specs say.
-func madeOtherwise(found []finding.Finding) string {
-	var out []string
+// exceptions says which VMs are not as their specs say although no plan changes them: they were made otherwise, or have or
+// lack what no plan shows.
+func exceptions(found []finding.Finding) string {
+	var made, unread, lacks, out []string
 	what := "made from another template"
 	for i := range found {
 		f := &found[i]
 		if f.MadeFrom != 0 {
-			out = append(out, fmt.Sprintf("%s from %d", f, f.MadeFrom))
+			made = append(made, fmt.Sprintf("%s from %d", f, f.MadeFrom))
 		}
 		for _, m := range f.MadeWith {
 			what = "not made as their specs say"
-			out = append(out, fmt.Sprintf("%s with %s: %s", f, m.Property, m.Was))
+			made = append(made, fmt.Sprintf("%s with %s: %s", f, m.Property, m.Was))
 		}
+		for _, key := range f.Lacks {
+			lacks = append(lacks, fmt.Sprintf("%s has no %s", f, key))
+		}
+		if len(f.Unread) > 0 {
+			unread = append(unread, fmt.Sprintf("%s has %s", f, strings.Join(f.Unread, " and ")))
+		}
+	}
+	if len(made) > 0 {
+		out = append(out, fewOf(made)+": "+what)
+	}
+	if len(unread) > 0 {
+		out = append(out, fewOf(unread)+", which neither spec nor state have")
+	}
+	if len(lacks) > 0 {
+		out = append(out, fewOf(lacks))
 	}
 	if len(out) == 0 {
 		return ""
 	}
-	return ", except that " + fewOf(out) + ": " + what + "; `stackgen preflight` says more"
+	return ", except that " + strings.Join(out, ", and that ") + "; `stackgen preflight` says more"
 }
 
 // fewOf names some of many.
@@ -329,7 +345,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 func (r *run) ending(s *check.Session, st *stack, found []finding.Finding, p *plans) string {
 	if p.empty() && !anyStops(found) {
 		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Stack != st.name })
-		return p.asSpecified() + madeOtherwise(own) + r.pending(own, []string{st.name}) + "\n"
+		return p.asSpecified() + exceptions(own) + r.pending(own, []string{st.name}) + "\n"
 	}
 	if others := r.othersRecords(s, found, p); len(others) > 0 {
 		return r.sayOthers(st, others)

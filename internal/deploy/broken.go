@@ -33,7 +33,7 @@ func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 		return nil
 	}
 	r.explain(p, result)
-	kept := r.keepFailed(p)
+	kept := r.keepFailed(p, result)
 	if kept == nil {
 		r.restore(p, result)
 	}
@@ -104,12 +104,16 @@ func (p *plans) guestUnits() []tf.Unit {
 }
 
 // keepFailed makes sure that the next apply goes on with a VM that this one could not complete, and does not destroy it.
-func (r *run) keepFailed(p *plans) error {
+func (r *run) keepFailed(p *plans, result *toolRun) error {
 	s := check.New(r.p, check.Sources{})
 	if err := s.ReadStates(r.ctx, p.guestUnits()); err != nil {
 		return err
 	}
-	return r.untaint(p, s.State)
+	kept, err := r.untaint(p, s.State)
+	if err == nil {
+		r.dropNotMade(p.stack, result, kept)
+	}
+	return err
 }
 
 // leaving are the guests in the state of a unit that no spec has: the apply was to destroy them. The module cannot be
@@ -249,8 +253,8 @@ func (r *run) restoreDevices(u tf.Unit, guests map[string]tf.Restored) (changed 
 
 // untaint keeps the VMs whose creation failed halfway. A VM that is tainted in the state
 // is destroyed by the next apply, which the guard refuses. Of a container, it is asked whose it is: a stranger may
-// have got the VMID.
-func (r *run) untaint(p *plans, states tf.States) error {
+// have got the VMID. It returns those that are kept.
+func (r *run) untaint(p *plans, states tf.States) (kept []tf.Resource, err error) {
 	made := map[string]bool{}
 	for _, c := range p.changes() {
 		made[c.Address] = (c.Action == tf.Create || c.Action == tf.Replace) && c.Type == finding.VM
@@ -266,17 +270,34 @@ func (r *run) untaint(p *plans, states tf.States) error {
 		if resource.Type == guest.ContainerResource {
 			found, err := judged()
 			if err != nil {
-				return err
+				return kept, err
 			}
 			if !ours(found, p.stack.name, resource.Address) {
 				continue
 			}
 		}
 		if err := r.keep(p.stack, &resource); err != nil {
-			return err
+			return kept, err
 		}
+		kept = append(kept, resource)
 	}
-	return nil
+	return kept, nil
+}
+
+// dropNotMade removes from the state what the VMs did not get that a run has created halfway, so that the next plan shows it.
+// What the run asked for may still come, if it had no answer or a task still works. Then, or if that fails, the next apply does it.
+func (r *run) dropNotMade(st *stack, result *toolRun, vms []tf.Resource) {
+	if len(vms) == 0 || unanswered.MatchString(result.log) {
+		return
+	}
+	now, err := check.ReadCluster(r.ctx, r.p, check.Sources{})
+	if err == nil {
+		vms = slices.DeleteFunc(vms, func(vm tf.Resource) bool { return guard.Working(now, vm.VMID) })
+		_, err = r.dropUnadded(st, vms, now, true)
+	}
+	if err != nil {
+		r.say("the state of %s may have disks that its new VMs did not get: %v", st.name, err)
+	}
 }
 
 // unit runs Terragrunt in the folder of a unit, which must succeed.

@@ -74,8 +74,8 @@ func (r *run) completed(st *stack, s *check.Session) {
 }
 
 // keepBegun keeps the VMs that an apply has created halfway and that it did not live to
-// untaint: the next plan would destroy them. It removes from the states the disks that an apply
-// which failed did not add: the provider cannot update such a VM. It reports whether a state is
+// untaint: the next plan would destroy them. It removes from the states what an apply which failed
+// did not add: the provider cannot update such a VM, or never adds it. It reports whether a state is
 // another one now.
 func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error) {
 	if r.DryRun {
@@ -88,7 +88,7 @@ func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error)
 			if !ours(found, st.name, resource.Address) || resource.VMID == 0 || r.asBefore(s, st, resource.Key) {
 				continue
 			}
-			changed, err := r.keepGuest(st, &resource, s.Inventory.Guest(resource.VMID), anyStops(found))
+			changed, err := r.keepGuest(st, &resource, s.Inventory, anyStops(found))
 			if err != nil {
 				return false, fmt.Errorf("cannot keep %s/%s: %w", st.name, resource.Key, err)
 			}
@@ -99,22 +99,41 @@ func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error)
 }
 
 // keepGuest keeps one guest. blocked is whether anything stops the run: then only what stackgen has begun is changed.
-func (r *run) keepGuest(st *stack, resource *tf.Resource, g *cluster.Guest, blocked bool) (changed bool, err error) {
+func (r *run) keepGuest(st *stack, resource *tf.Resource, now *cluster.Inventory, blocked bool) (changed bool, err error) {
 	begun := st.unfinished[resource.Key].VMID == resource.VMID
-	unadded, list := guard.NeverAdded(resource, g, begun)
-	what := ""
-	switch {
-	case len(unadded) > 0 && (begun || r.applies() && !blocked):
-		what = "lacks " + strings.Join(unadded, ", ") + ", which an apply that failed did not add, and its state does not say it any more"
-		only := tf.Restored{Lists: []tf.DeviceList{list}}
-		changed, err = r.restoreDevices(tf.VMUnit(st.name), map[string]tf.Restored{resource.Address: only})
-	case begun && resource.Tainted:
-		what = "was created halfway by an apply that was interrupted; " +
-			"its state is not marked as tainted any more, so that this apply completes it"
-		changed, err = true, r.keep(st, resource)
+	if begun || r.applies() && !blocked {
+		if changed, err = r.dropUnadded(st, []tf.Resource{*resource}, now, begun); changed || err != nil {
+			return changed, err
+		}
 	}
+	if !begun || !resource.Tainted {
+		return false, nil
+	}
+	if err := r.keep(st, resource); err != nil {
+		return false, err
+	}
+	r.say("%s/%s was created halfway by an apply that was interrupted; "+
+		"its state is not marked as tainted any more, so that this apply completes it", st.name, resource.Key)
+	return true, nil
+}
+
+// dropUnadded removes from the state of VMs what an apply that failed did not add. It reports whether there was anything.
+func (r *run) dropUnadded(st *stack, vms []tf.Resource, now *cluster.Inventory, begun bool) (changed bool, err error) {
+	guests, lacks := map[string]tf.Restored{}, []string{}
+	for i := range vms {
+		if unadded, lists := guard.NeverAdded(&vms[i], now.Guest(vms[i].VMID), begun); len(unadded) > 0 {
+			guests[vms[i].Address] = tf.Restored{Lists: lists}
+			lacks = append(lacks, fmt.Sprintf("%s/%s lacks %s", st.name, vms[i].Key, strings.Join(unadded, ", ")))
+		}
+	}
+	if len(guests) == 0 {
+		return false, nil
+	}
+	changed, err = r.restoreDevices(tf.VMUnit(st.name), guests)
 	if changed && err == nil {
-		r.say("%s/%s %s", st.name, resource.Key, what)
+		for _, lack := range lacks {
+			r.say("%s, which an apply that failed did not add, and its state does not say it any more", lack)
+		}
 	}
 	return changed, err
 }

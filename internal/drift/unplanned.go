@@ -1,14 +1,12 @@
 package drift
 
 import (
-	"maps"
 	"slices"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
-	"stackgen/internal/natural"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -49,36 +47,61 @@ func (x *explainer) unread() {
 			if state.Values.Has("disk") {
 				r.unreadDisks(&state, g)
 			}
+			r.lacks(&state, g)
 			r.unseen(&state, g)
 		}
 	}
 }
 
+// unreadDisks reports the disks that the provider does not read. What attached them is not known: the task log may tell.
 func (r *resource) unreadDisks(state *tf.Resource, g *cluster.Guest) {
 	disks, brought := guard.Disks(g), map[string]string{}
-	if template := r.templateOf(state.Values, g); template != nil {
+	template := guard.TemplateOf(state.Values, g, r.Inventory)
+	if template != nil {
 		brought = guard.Disks(template)
 	}
-	for _, at := range slices.SortedFunc(maps.Keys(disks), natural.Compare) {
+	for _, at := range guard.Unread(state.Values, r.vm, g) {
 		reported := slices.ContainsFunc(r.out, func(f finding.Finding) bool {
 			return f.Address == r.at && f.Change != nil && f.Change.Attribute == "disk."+at
 		})
-		if r.vm.Disk(at) != nil || reported || state.Values.Has("disk."+at) {
+		if reported {
 			continue
 		}
 		change := tf.Change{Path: "disk", Device: at, Was: disks[at], Whole: true}
 		f := r.begin(finding.Noise, change, schema.Detach)
-		f.Reason, f.Change.Real, f.Change.Cause = finding.Why("disk-attached", at), disks[at], finding.ByHand
+		f.Reason, f.Change.Real, f.Change.Cause = finding.Why("disk-unread", at), disks[at], finding.NotKnown
 		f.Because("%s", r.direction(f, change))
-		if brought[at] != "" {
+		switch {
+		case brought[at] != "":
 			f.Severity, f.Change.Cause = finding.OK, finding.ByNobody
 			f.Reason = finding.Why("disk-of-template", at)
+		case r.ignored("disk"):
+			f.Severity, f.Reason = finding.OK, finding.Why("disk-unread-ignored", at)
+		default:
+			steps := guard.UnreadSteps(f, g, r.Inventory, []string{at})
+			if template == nil && state.Values[guard.CloneOf] != "" { // it may have come with the template: then nobody wants to detach it
+				steps = steps[:1]
+			}
+			f.Steps = append(f.Steps, steps...)
+		}
+	}
+}
+
+// lacks reports what spec and state have and the VM does not. Whether somebody removed it, the task log may tell.
+func (r *resource) lacks(state *tf.Resource, g *cluster.Guest) {
+	for _, key := range r.verdict.Lacks {
+		field := schema.VMField(key)
+		if r.reported(field.HCL) {
 			continue
 		}
-		if r.ignored("disk") {
-			f.Severity, f.Reason = finding.OK, finding.Why("disk-attached-ignored", at)
-			continue
+		f := r.begin(finding.Noise, tf.Change{Path: field.HCL, Whole: field.Type == schema.Object}, schema.Noise)
+		f.Reason, f.Change.Spec = finding.Why("lacks", f.Change.Property), state.Values[field.HCL]
+		if field.Type == schema.Object {
+			f.Change.Spec = state.Values.Describe(field.HCL)
 		}
-		f.Next("to keep it, import the VM again: this says how", "stackgen drift --accept "+r.at.Stack+"/"+r.vm.Key)
+		if f.Change.At != nil {
+			f.Because("%s: Proxmox VE has nothing, %s says %s", f.Change.Property, f.Change.At, f.Change.Spec)
+		}
+		f.Steps = append(f.Steps, guard.LacksSteps(f, r.vm, g, r.Inventory, key)...)
 	}
 }

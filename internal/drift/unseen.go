@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ import (
 // unseen reports what a clone has and neither its spec nor its template says: the provider
 // reads of a clone only what the spec sets, and not even that while it has its default.
 func (r *resource) unseen(state *tf.Resource, g *cluster.Guest) {
-	template := r.templateOf(state.Values, g)
+	template := guard.TemplateOf(state.Values, g, r.Inventory)
 	if template == nil || state.Planned || r.profile == nil || r.profile.IgnoreAll {
 		return
 	}
@@ -36,26 +35,6 @@ func (r *resource) unseen(state *tf.Resource, g *cluster.Guest) {
 			r.unseenValue(u, template)
 		}
 	}
-}
-
-// templateOf is the template that a VM was cloned from, if it is still the same one, or
-// nil. A clone has the creation time of its template: a template that was built again has
-// another one, and says nothing of the older clones.
-func (r *resource) templateOf(state tf.Values, g *cluster.Guest) *cluster.Guest {
-	if state[guard.CloneOf] == "" || len(g.Config.Raw) == 0 {
-		return nil
-	}
-	i := slices.IndexFunc(r.Inventory.Guests, func(t cluster.Guest) bool {
-		return t.Template && fmt.Sprint(t.VMID) == state[guard.CloneOf] && t.Config != nil && len(t.Config.Raw) > 0
-	})
-	if i < 0 {
-		return nil
-	}
-	t := &r.Inventory.Guests[i]
-	if t.Config.Created == 0 || t.Config.Created != g.Config.Created {
-		return nil
-	}
-	return t
 }
 
 // allHave reports whether all other clones of the template have the same entry as a guest:

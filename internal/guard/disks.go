@@ -75,12 +75,13 @@ func (k *keeper) resizeUnread(updates []effect.Update, unread []string) []string
 	return out
 }
 
-// NeverAdded are the disks in the state of a VM that the VM does not have, because an apply failed before it added them: the
-// provider cannot update such a VM. list has its other disks. begun is whether a run from here began to create the
-// VM, and did not complete it. The volumes of a container are made with it.
-func NeverAdded(r *tf.Resource, g *cluster.Guest, begun bool) (disks []string, list tf.DeviceList) {
+// NeverAdded are the disks and the volumes of firmware in the state of a VM that the VM does not have, because an apply failed
+// before it added them: the provider cannot update a VM without such a disk, and never adds such a volume. lists are what the
+// state should have instead. begun is whether a run from here began to create the VM, and did not complete it. The volumes of
+// a container are made with it.
+func NeverAdded(r *tf.Resource, g *cluster.Guest, begun bool) (disks []string, lists []tf.DeviceList) {
 	if g == nil || r.Type != guest.VMResource || Disks(g) == nil {
-		return nil, list
+		return nil, nil
 	}
 	vm := vmEffects(g, false)
 	vm.State, vm.Begun = r.Values, begun
@@ -95,7 +96,13 @@ func NeverAdded(r *tf.Resource, g *cluster.Guest, begun bool) (disks []string, l
 	if begun && r.Values.NamelessDisks() {
 		disks = append(disks, "a disk without an interface")
 	}
-	return disks, diskList(others)
+	lists = append(lists, diskList(others))
+	for _, f := range schema.Fields(guest.VM) {
+		if begun && f.Sticky && f.Type == schema.Object && r.Values.Has(f.HCL) && g.Config.Raw[f.PVE] == "" {
+			disks, lists = append(disks, f.PVE), append(lists, tf.DeviceList{Name: f.HCL})
+		}
+	}
+	return disks, lists
 }
 
 // Devices are the lists of devices of a guest in which its state may be wrong after an update that failed, and which no

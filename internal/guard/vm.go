@@ -81,6 +81,7 @@ func (s *subject) decide() bool {
 		s.cannotUpdate()
 		s.oldTemplate()
 		s.madeOtherwise()
+		s.unplanned()
 	}
 	return true
 }

@@ -39,15 +39,15 @@ func TestApplyFailedHalfway(t *testing.T) {
 	sim := p.simulateSeed(seed)
 	check(t, sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/pve1/qemu/302/status/start", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
 	p.render()
-	t.Log(p.deployed(1, "apply --yes"))
+	t.Log(p.deployed(1, "apply --yes", "live/extended lacks scsi1, which an apply that failed did not add"))
 	sim.Change(func(s *pvesim.Seed) {
 		for _, x := range s.Storages {
 			x.Full = false
 		}
 	})
 	sim.ClearFaults()
-	p.deployed(3, "preflight", "the state has a disk that an apply which failed did not add to the VM", "let an apply add the disk")
-	t.Log(p.deployed(0, "apply --yes", "live/extended lacks scsi1, which an apply that failed did not add", "start live: 3 VMs", "live is as its spec says"))
+	p.deployed(0, "preflight", "scsi1: none -> datastore_id=small size=2")
+	t.Log(p.deployed(0, "apply --yes", "start live: 3 VMs", "live is as its spec says"))
 	p.complete(sim, 300, 301, 302)
 	if left := p.list(); slices.ContainsFunc(left, func(path string) bool { return strings.Contains(path, ".stackgen") }) {
 		t.Errorf("records of the apply are left: %v", left)

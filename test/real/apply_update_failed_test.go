@@ -3,6 +3,7 @@
 package real
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -91,6 +92,39 @@ func TestUpdateFailed(t *testing.T) {
 			p.deployed(0, "apply --yes", "nothing to do")
 		})
 	}
+}
+
+// TestPlainUpdateFailed: after an update that failed under plain Terragrunt nobody corrects the state. A disk that the VM kept
+// is in no plan then, and each command names it; one that the VM did not get is added by the next apply.
+func TestPlainUpdateFailed(t *testing.T) {
+	t.Parallel()
+	second, third := ", {interface: scsi1, size: 5, datastore: shared}", ", {interface: scsi2, size: 3, datastore: local-lvm}"
+	p, sim := appliedSpec(t, updatedSpec).copy(t)
+	fails := func(changes ...string) {
+		p.write("specs/live.yaml", strings.NewReplacer(changes...).Replace(p.read("specs/live.yaml")))
+		p.render()
+		check(t, sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/300/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
+		p.generate("live")
+		p.fails(unitDir("live", "proxmox-vm"), []string{"apply", "-auto-approve"}, "out of luck")
+		sim.ClearFaults()
+	}
+	fails(second, "")
+	for _, dir := range []string{"", " --dry-run"} {
+		p.deployed(0, "apply --yes"+dir, "nothing to do: live is as its spec says, except that live/a has scsi1, which neither spec nor state have")
+	}
+	const detach = "pvesh set /nodes/pve1/qemu/300/config --delete scsi1"
+	p.deployed(0, "preflight", "it has scsi1, and neither its spec nor its state", detach)
+	if said := p.deployed(2, "drift", "neither spec nor state have scsi1", detach); strings.Contains(said, "by hand") {
+		t.Errorf("drift blames a person:\n%s", said)
+	}
+	callAPI(t, sim, "PUT", "/nodes/pve1/qemu/300/config", url.Values{"delete": {"scsi1"}})
+	if said := p.deployed(0, "apply --yes", "nothing to do: live is as its spec says"); strings.Contains(said, "except") {
+		t.Error(said)
+	}
+	fails("datastore: local-lvm}", "datastore: local-lvm}"+third)
+	t.Log(p.deployed(3, "preflight", "stackgen apply specs/live.yaml"))
+	t.Log(p.deployed(0, "apply --yes specs/live.yaml", "live is as its spec says"))
+	p.deployed(0, "apply --yes", "nothing to do: live is as its spec says")
 }
 
 // TestAllFailed: in one apply, an update, a creation and the destroy of a retired VM fail. The apply says that, and nothing of

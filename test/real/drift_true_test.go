@@ -52,7 +52,7 @@ func TestDriftTrue(t *testing.T) {
 	w.render()
 
 	_, out := w.stackgen("drift", "--verbose", w.dir)
-	w.contains(out, "the VM has the protection that the spec says, and the state does not", "specs/live.yaml:5:7 is lab", "scsi1 was attached by hand, and its profile ignores that")
+	w.contains(out, "the VM has the protection that the spec says, and the state does not", "specs/live.yaml:5:7 is lab", "neither spec nor state have scsi1, and its profile ignores that")
 	for _, wrong := range []string{"protection: Proxmox VE has false", "--accept live/pooled", "on MiB"} {
 		if strings.Contains(out, wrong) {
 			t.Errorf("drift says %q:\n%s", wrong, out)
