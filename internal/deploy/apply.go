@@ -92,8 +92,7 @@ func (r *run) summarize(s *check.Session, found []finding.Finding, a *announceme
 		if f.Kind == finding.Create && f.Type == finding.VM && r.Created != nil {
 			*r.Created = append(*r.Created, f.Stack+"/"+f.Key)
 		}
-		if len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending)+len(f.MadeWith)+len(f.Unread)+len(f.Lacks) > 0 ||
-			f.NoAddress || f.MadeFrom != 0 || f.Type == finding.Unit || f.Kind == finding.OtherState {
+		if f.Notable() || f.Type == finding.Unit {
 			sum.Findings = append(sum.Findings, *f)
 		}
 	}

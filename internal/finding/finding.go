@@ -167,6 +167,13 @@ type Finding struct {
 // Stops reports whether an apply must not run.
 func (f *Finding) Stops() bool { return f.Severity == Blocked || f.Severity == Failed }
 
+// Notable reports whether there is something to say of what is found, although its verdict may be that all is well.
+func (f *Finding) Notable() bool {
+	o := &f.Object
+	return len(o.Differs)+len(o.FromTemplate)+len(o.Updates)+len(o.Pending)+len(o.MadeWith)+len(o.Unread)+len(o.Lacks) > 0 ||
+		o.NoAddress || o.MadeFrom != 0 || f.Kind == OtherState
+}
+
 // Warns reports whether a creation may fail, and nothing proves that it will.
 func (f *Finding) Warns() bool { return f.Kind == CannotCreate && f.Severity == OK }
 

@@ -136,8 +136,7 @@ func firstBlocks(blocks [][]finding.Line) (n, lines int) {
 
 func newRow(f *finding.Finding) row {
 	r := row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Says), evidence: evidence(f)}
-	r.notable = len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending) > 0 ||
-		f.NoAddress || f.MadeFrom != 0 || len(f.MadeWith)+len(f.Unread)+len(f.Lacks) > 0 || f.Kind == finding.OtherState || f.Warns() ||
+	r.notable = f.Notable() || f.Warns() ||
 		f.Kind == finding.Busy && len(f.Steps) > 0 // a lock that a killed task may have left
 	if f.Warns() {
 		r.word = "warning"
