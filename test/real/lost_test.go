@@ -52,6 +52,34 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// TestLostLeft pastes the ways out for those who want a VM without what it has lost, or without a disk that no state has.
+func TestLostLeft(t *testing.T) {
+	t.Parallel()
+	const efi = ", efi: {datastore: shared}"
+	without := strings.Replace(lostSpec, efi, "", 1)
+	disks := "{disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}"
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(without, "a: {}, b: {}, c: {}, d: {}", "a: {memory: 2048"+efi+"}, b: "+disks, 1)})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	callAPI(t, sim, "PUT", "/nodes/pve1/qemu/300/config", url.Values{"delete": {"efidisk0"}})
+	callAPI(t, sim, "PUT", "/nodes/pve1/qemu/301/config", url.Values{"scsi3": {"shared:1"}, "protection": {"1"}})
+	said := p.deployed(0, "preflight", "remove `efi` from its spec, and import the VM again", "live/b: VM 301")
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), efi, "", 1))
+	p.deployed(0, "render")
+	p.pasteLine(".", said, "state rm")
+	p.deployed(0, "import-blocks")
+	p.deployed(0, "apply --yes", "import live: VM a", "except that live/b has scsi3, which neither spec nor state have")
+	lines := regexp.MustCompile(`pvesh set (/nodes/pve1/qemu/301/config) --(delete|protection) (\S+)`).FindAllStringSubmatch(said, -1)
+	for _, m := range lines {
+		callAPI(t, sim, "PUT", m[1], url.Values{m[2]: {m[3]}})
+	}
+	said = p.deployed(0, "apply --yes", "nothing to do: live is as its spec says")
+	if is := config(t, sim, 301); strings.Contains(said, "except") || is["scsi3"] != nil || is["unused0"] == nil || fmt.Sprint(is["protection"]) != "1" {
+		t.Errorf("%s\n%v", said, is)
+	}
+}
+
 // TestFirmwareNotAdded: a creation fails before it adds the volumes of the firmware. The provider has them in the state all the
 // same. The next apply adds them.
 func TestFirmwareNotAdded(t *testing.T) {
