@@ -48,7 +48,9 @@ func (x *explainer) unread() {
 				r.unreadDisks(&state, g)
 			}
 			r.lacks(&state, g)
-			r.unseen(&state, g)
+			if plan := x.Plans[u]; plan != nil && !plan.Errored { // without one, it may be what a plan would show
+				r.unseen(&state, g)
+			}
 		}
 	}
 }

@@ -66,19 +66,24 @@ func TestUnseen(t *testing.T) {
 				State:     tf.States{vmUnit: {Resources: []tf.Resource{state}}},
 				Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: guests}}}
 			in.Planned = map[tf.Unit]bool{vmUnit: true}
-			in.Plans = map[tf.Unit]*tf.Plan{vmUnit: {}}
 			in.Found = guard.Judge(in.Input)
-			x := explainPlans(in)
-			x.out = nil // the plan is empty
-			x.unread()
-			x.fromGuard()
-			finding.Sort(x.out)
-			var got []string
-			for _, f := range x.out {
-				got = append(got, fmt.Sprintf("%s %s %s %d", f.Change.Attribute, f.Change.Real, f.Kind, f.Severity))
-			}
-			if text := strings.Join(got, ", "); text != c.want {
-				t.Errorf("got %q, want %q", text, c.want)
+			for _, plan := range []*tf.Plan{{}, {Errored: true}, nil} {
+				in.Plans = map[tf.Unit]*tf.Plan{vmUnit: plan}
+				x := explainPlans(in)
+				x.out = nil // the plan is empty
+				x.unread()
+				x.fromGuard()
+				finding.Sort(x.out)
+				var got []string
+				for _, f := range x.out {
+					if f.Change.Unplanned && (plan == nil || plan.Errored) {
+						t.Errorf("what no plan shows is known without one: %s", f.Change.Attribute)
+					}
+					got = append(got, fmt.Sprintf("%s %s %s %d", f.Change.Attribute, f.Change.Real, f.Kind, f.Severity))
+				}
+				if text := strings.Join(got, ", "); plan != nil && !plan.Errored && text != c.want {
+					t.Errorf("got %q, want %q", text, c.want)
+				}
 			}
 		})
 	}
