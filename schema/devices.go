@@ -62,6 +62,9 @@ func (e *expander) slotted(v *VM, key, twice string) []*Node {
 	return out.Items
 }
 
+// IsWindows reports whether an os_type is a Windows.
+func IsWindows(osType string) bool { return strings.HasPrefix(osType, "w") }
+
 // virtiofs checks the shared directories. ACLs bring extended attributes, and the provider
 // refuses the one without the other.
 func (e *expander) virtiofs(v *VM) {
@@ -77,7 +80,7 @@ func (e *expander) virtiofs(v *VM) {
 	for i, d := range list.Items {
 		path := fmt.Sprintf("%s.virtiofs[%d]", v.Path, i)
 		if acl, xattr := d.Get(guest.ExposeACL), d.Get(guest.ExposeXattr); acl.Bool() {
-			if strings.HasPrefix(v.Values.Get(guest.OSType).Str(), "w") {
+			if IsWindows(v.Values.Get(guest.OSType).Str()) {
 				e.errorPos(acl.Pos, path+".expose_acl", CodeHardware, "remove expose_acl", "Windows cannot mount a directory with ACLs")
 			}
 			if xattr != nil && !xattr.Bool() {

@@ -202,13 +202,17 @@ func (s *subject) madeAsTemplate() {
 	if r == nil || !r.Current {
 		return
 	}
-	if made := *s.entry.Image; made != r.Image {
-		s.MadeWith = append(s.MadeWith, finding.Made{Property: "image", Was: made.String(), Spec: r.Image.String()})
-		s.Because("made of the image %s, and the spec says %s", made.String(), r.Image.String())
+	if of := *s.entry.Image; of != r.Image {
+		s.MadeWith = append(s.MadeWith, finding.Made{Property: "image", Was: of.String(), Spec: r.Image.String()})
+		s.Because("made of the image %s, and the spec says %s", of.String(), r.Image.String())
 	}
-	differs := hardware.Read(s.guest).Differences(s.match.VM, func(string) bool { return false })
+	made := hardware.Read(s.guest)
+	differs := made.Differences(s.match.VM, func(string) bool { return false })
 	for i := range differs {
 		for _, c := range differs[i].Changes {
+			if made.Pinned(c, c.Is) {
+				continue
+			}
 			s.MadeWith = append(s.MadeWith, finding.Made{Property: c.Name(), Was: c.Was, Spec: c.Is})
 			s.Because("it has %s: %s, and the spec says %s", c.Name(), cmp.Or(c.Was, "none"), cmp.Or(c.Is, "none"))
 		}

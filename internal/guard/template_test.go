@@ -253,6 +253,10 @@ func TestTemplateMadeOtherwise(t *testing.T) {
 		"as the spec says": {func(*scene) {}, finding.Managed, nil},
 		"other memory": {func(s *scene) { s.guest().Config.Raw["memory"] = "512" }, finding.CreationOnly,
 			[]finding.Made{{Property: "memory", Was: "512", Spec: "1024"}}},
+		"a Windows with a version of its machine type": {func(s *scene) {
+			s.guest().Config.Raw["ostype"], s.guest().Config.Raw["machine"] = "win11", "pc-i440fx-9.2+pve1"
+			s.spec.Values = s.spec.Values.With(schema.Scalar(s.spec.Pos, schema.ShapeString, guest.OSType), schema.Scalar(s.spec.Pos, schema.ShapeString, "win11"))
+		}, finding.Managed, nil},
 		"another image": {func(s *scene) { s.spec.Replica.Image.File = "b.qcow2" }, finding.CreationOnly,
 			[]finding.Made{{Property: "image", Was: "a.qcow2 (md5:0) from https://images.example/a", Spec: "b.qcow2 (md5:0) from https://images.example/a"}}},
 		"of another release": {func(s *scene) { s.guest().Config.Raw["memory"] = "512"; s.spec.Replica.Current = false }, finding.Managed, nil},

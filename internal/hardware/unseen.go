@@ -7,6 +7,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/natural"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -40,7 +41,7 @@ func (r *Reading) Unseen(v *schema.VM, template *Reading, ignores func(attribute
 		}
 		for _, c := range d.Changes {
 			key, was := entryOf(c), brought[c.Attribute()]
-			if c.Was == "" || c.Was == was || key == entryDrive || r.raw[key] != "" && r.raw[key] == template.raw[key] {
+			if c.Was == "" || key == entryDrive || r.brought(template, c, key, was) {
 				continue
 			}
 			u := r.notLike(template, c, key)
@@ -52,6 +53,24 @@ func (r *Reading) Unseen(v *schema.VM, template *Reading, ignores func(attribute
 		}
 	}
 	return append(out, r.withoutProperty(template)...)
+}
+
+// brought reports whether a clone has a value by its template, of which was is the value, and key the entry.
+func (r *Reading) brought(template *Reading, c tf.Change, key, was string) bool {
+	return c.Was == was || r.raw[key] != "" && r.raw[key] == template.raw[key] || c.Is == "" && r.Pinned(c, was)
+}
+
+// Pinned reports whether a VM has a machine type that differs from another one by a version only, which Proxmox VE adds when it
+// creates a Windows, or changes the operating system to it. Source: qemu-server 8.4,
+// PVE::QemuServer::Machine::check_and_pin_machine_string.
+func (r *Reading) Pinned(c tf.Change, machine string) bool {
+	if c.Path != schema.VMField(guest.Machine).HCL || !schema.IsWindows(r.raw[schema.VMField(guest.OSType).Entry()]) {
+		return false
+	}
+	is, options, _ := strings.Cut(c.Was, ",")
+	base, others, _ := strings.Cut(machine, ",")
+	kinds := map[string]string{"": "pc-i440fx", "pc": "pc-i440fx", "q35": "pc-q35", "virt": "virt"}
+	return options == others && pve.MachineVersion(is) != "" && pve.MachineKind(pve.MachineVersion(is)) == kinds[base]
 }
 
 // Has is what a VM has of an attribute that its spec says in another way; "" if it has what

@@ -2,6 +2,7 @@ package pvesim_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"stackgen/internal/pvesim"
@@ -37,5 +38,47 @@ func TestMachineTypes(t *testing.T) {
 	}
 	if !listed["pc-q35-9.0"] || !listed["pc-i440fx-9.2"] {
 		t.Errorf("listed: %v", listed)
+	}
+}
+
+// TestMachineOfWindows: a creation pins the machine type of a Windows to the version of the node, and so does a change of the
+// operating system.
+func TestMachineOfWindows(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
+	machine := func(vmid string) any {
+		return b.data("GET", "/nodes/pve1/qemu/"+vmid+"/config").(map[string]any)["machine"]
+	}
+	b.must("POST", "/nodes/pve1/qemu", "vmid", "300", "ostype", "win11", "machine", "type=q35,viommu=intel")
+	b.must("POST", "/nodes/pve1/qemu", "vmid", "301", "ostype", "l26")
+	if is := machine("300"); is != "pc-q35-9.2+pve1,viommu=intel" {
+		t.Errorf("created: %v", is)
+	}
+	for _, c := range []struct {
+		set  []string
+		want any
+	}{
+		{[]string{"ostype", "l24"}, nil},
+		{[]string{"ostype", "win10", "machine", "q35"}, "q35"},
+		{[]string{"ostype", "win11"}, "pc-q35-9.2+pve1"},
+		{[]string{"ostype", "w2k8", "delete", "machine"}, nil},
+		{[]string{"ostype", "w2k8"}, "pc-i440fx-9.2+pve1"},
+		{[]string{"ostype", "l26", "delete", "machine"}, nil},
+		{[]string{"ostype", "win10", "machine", ""}, nil},
+		{[]string{"ostype", "win11", "delete", "machine"}, "pc-i440fx-9.2+pve1"}, // there is none to delete
+		{[]string{"machine", "virt"}, "virt"},
+		{[]string{"ostype", "win10"}, "virt-9.2+pve1"},
+		{[]string{"machine", "pc"}, "pc"},
+		{[]string{"ostype", "l26"}, "pc"},
+		{[]string{"ostype", "other"}, "pc"},
+	} {
+		b.data("PUT", "/nodes/pve1/qemu/301/config", c.set...)
+		if is := machine("301"); is != c.want {
+			t.Errorf("%v: %v, want %v", c.set, is, c.want)
+		}
+	}
+	b.must("POST", "/nodes/pve1/qemu/301/status/start")
+	b.data("PUT", "/nodes/pve1/qemu/301/config", "ostype", "win11")
+	if is := fmt.Sprint(b.data("GET", "/nodes/pve1/qemu/301/pending")); !strings.Contains(is, "pending:pc-i440fx-9.2+pve1") {
+		t.Errorf("what waits: %s", is)
 	}
 }

@@ -65,7 +65,7 @@ func TestChangesOfRunningVMWaitForItsStop(t *testing.T) {
 		{"", "scsihw=virtio-scsi-single", "scsihw=virtio-scsi-single"},
 		{"", "serial0=socket", "serial0=socket"},
 		{"", "vga=std", "vga=std"},
-		{"", "ostype=win11", "ostype=win11"},
+		{"", "ostype=win11", "machine=pc-i440fx-9.2+pve1 ostype=win11"},
 		{"", "boot=order=net0", "boot=order=net0"},
 		{"", "numa=1", "numa=1"},
 		{"", "ipconfig0=ip=dhcp", "ipconfig0=ip=dhcp"},

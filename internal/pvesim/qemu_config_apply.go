@@ -128,9 +128,24 @@ func (u *update) setKey(k, v string) error {
 	if k == "description" && v == "" {
 		return u.deleteKey(k)
 	}
+	if k == "ostype" {
+		u.pinMachine(v)
+	}
 	delete(g.Deleted, k)
 	g.Pending[k] = v
 	return nil
+}
+
+// pinMachine pins the machine type to a version for another operating system, unless the request says something of it.
+func (u *update) pinMachine(osType string) {
+	g, is := u.g, u.g.Config["machine"]
+	_, set := u.set["machine"]
+	if set || g.Pending["machine"] != "" || is != "" && slices.Contains(u.delete, "machine") {
+		return
+	}
+	if pinned := u.c.w.node(g.Node).pin(is, osType); pinned != is {
+		g.Pending["machine"] = pinned
+	}
 }
 
 // makeDrive makes the volume of a drive that is set, and returns the line that the

@@ -139,6 +139,9 @@ func (w *cluster) fillNew(wk *worker, g *Guest, set map[string]string) error {
 	for k, v := range conf {
 		g.Config[k] = v
 	}
+	if machine := w.node(g.Node).pin(conf["machine"], conf["ostype"]); machine != "" {
+		g.Config["machine"] = machine
+	}
 	if strings.TrimSpace(conf["boot"]) == "" {
 		g.Config["boot"] = defaultBoot(conf)
 	}

@@ -30,10 +30,7 @@ func nodeMachines(c *call) (any, error) {
 // runs checks that the QEMU of a node has the machine type of a guest, if that has a version. Source: qemu-server 9.2,
 // PVE::QemuServer::config_to_command.
 func (n *Node) runs(g *Guest) error {
-	d := parseDrive(g.Config["machine"])
-	if d.file == "" {
-		d.file = d.opts["type"]
-	}
+	d := machineType(g.Config["machine"])
 	base, _, _ := strings.Cut(d.file, "+")
 	version := base[strings.LastIndex(base, "-")+1:]
 	all := n.machines()
@@ -50,4 +47,30 @@ func (n *Node) runs(g *Guest) error {
 func newer(a, b string) bool {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	return slices.CompareFunc(x, y, func(a, b string) int { return atoi(a) - atoi(b) }) > 0
+}
+
+// revisions are those of Proxmox VE for versions of machine types. Source: qemu-server 8.4, PVE::QemuServer::Machine.
+var revisions = map[string]string{"9.2": "+pve1", "4.1": "+pve2"}
+
+// pin gives the machine type of a Windows the newest version that the node has, if it has none. A creation does that, and so
+// does a change of ostype without one of machine. Source: qemu-server 8.4, check_and_pin_machine_string.
+func (n *Node) pin(machine, osType string) string {
+	d := machineType(machine)
+	kind, unpinned := map[string]string{"": "pc-i440fx", "pc": "pc-i440fx", "q35": "pc-q35", "virt": "virt"}[d.file]
+	if !strings.HasPrefix(osType, "w") || !unpinned {
+		return machine
+	}
+	version := n.machines()[0]
+	d.file = kind + "-" + version + revisions[version]
+	return d.String()
+}
+
+// machineType is an entry of a machine type, with the type as its file.
+func machineType(entry string) drive {
+	d := parseDrive(entry)
+	if d.file == "" {
+		d.file = d.opts["type"]
+		delete(d.opts, "type")
+	}
+	return d
 }
