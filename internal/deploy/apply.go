@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"stackgen/internal/check"
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/live"
+	"stackgen/internal/power"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/shell"
@@ -225,6 +227,34 @@ func (r *run) pending(found []finding.Finding, stacks []string) string {
 	return "; changes of " + fewOf(out) + " wait for a restart: `" + line + "`"
 }
 
+// unreadSettings says which guests of a stack have new settings of cloud-init. They read them when they start, and Proxmox VE
+// does not list these among what waits for a restart. The line names the stack if they are all of it that run.
+func (r *run) unreadSettings(st *stack, found []finding.Finding, now *cluster.Inventory) string {
+	var out []string
+	others := false
+	for i := range found {
+		f := &found[i]
+		if g := now.Guest(f.VMID); f.Type != finding.VM || g == nil || g.Status != string(power.Running) {
+			continue
+		}
+		if st.waits[f.Key] && len(f.Pending) == 0 {
+			out = append(out, f.String())
+		} else {
+			others = true
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	reboots := strings.Join(out, " ")
+	if !others {
+		reboots = st.name
+	}
+	line := shell.In(r.p.Elsewhere(), "stackgen power reboot "+reboots)
+	reads := one(out, "reads its new settings of cloud-init when it starts", "read their new settings of cloud-init when they start")
+	return "; " + fewOf(out) + " " + reads + ": `" + line + "`"
+}
+
 func asSpecified(stacks []string) string {
 	if len(stacks) > 1 {
 		return strings.Join(stacks, ", ") + " are as their specs say"
@@ -344,7 +374,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 func (r *run) ending(s *check.Session, st *stack, found []finding.Finding, p *plans) string {
 	if p.empty() && !anyStops(found) {
 		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Stack != st.name })
-		return p.asSpecified() + exceptions(own) + r.pending(own, []string{st.name}) + "\n"
+		return p.asSpecified() + exceptions(own) + r.pending(own, []string{st.name}) + r.unreadSettings(st, own, s.Inventory) + "\n"
 	}
 	if others := r.othersRecords(s, found, p); len(others) > 0 {
 		return r.sayOthers(st, others)

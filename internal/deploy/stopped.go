@@ -2,13 +2,16 @@ package deploy
 
 import (
 	"maps"
+	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
 	"stackgen/internal/tf"
+	"stackgen/schema"
 )
 
 // stops records the running guests that plans stop: to destroy them, or for a restart that their specs permit. The
@@ -42,15 +45,23 @@ func (r *run) stopping(st *stack, inv *cluster.Inventory, vmids map[string]int) 
 	return st.keepUnfinished()
 }
 
-// interrupts keeps which guests of a stack an apply restarts, as the guard has judged.
+// interrupts keeps which guests of a stack an apply restarts, and which do not read new settings of cloud-init
+// before their next start, as the guard has judged.
 func (st *stack) interrupts(found []finding.Finding) {
 	st.restarts = map[string]int{}
+	if st.waits == nil {
+		st.waits = map[string]bool{}
+	}
 	for i := range found {
 		f := &found[i]
 		for _, u := range f.Updates {
-			if f.Stack == st.name && f.Type == finding.VM && u.Interrupts {
+			if f.Stack != st.name || f.Type != finding.VM {
+				continue
+			}
+			if u.Interrupts {
 				st.restarts[f.Key] = f.VMID
 			}
+			st.waits[f.Key] = st.waits[f.Key] || u.Waits && strings.HasPrefix(u.Attribute, schema.VMField(guest.CloudInit).HCL)
 		}
 	}
 }

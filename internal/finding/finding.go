@@ -133,6 +133,7 @@ type Update struct {
 
 	Moves      string `json:"moves,omitempty"`      // of a network or USB device that gets another number: the one that it had
 	Interrupts bool   `json:"interrupts,omitempty"` // it restarts or stops the running VM, which its spec permits
+	Waits      bool   `json:"-"`                    // the running VM has the new value after its next restart
 	SideEffect bool   `json:"unasked,omitempty"`    // it goes with other changes, and the spec does not say it
 
 	Attribute string `json:"-"` // in HCL, with its device: disk.scsi0.size

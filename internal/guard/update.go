@@ -391,7 +391,7 @@ func addUpdates(f *finding.Finding, updates []effect.Update, evidence bool) {
 	for _, u := range updates {
 		own := finding.Update{
 			Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm),
-			Moves: u.From, Interrupts: u.Interrupts(), SideEffect: u.SideEffect, Attribute: u.Attribute(),
+			Moves: u.From, Interrupts: u.Interrupts(), Waits: u.Waits(), SideEffect: u.SideEffect, Attribute: u.Attribute(),
 		}
 		if evidence {
 			own.Says = u.String()

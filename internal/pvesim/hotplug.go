@@ -75,7 +75,7 @@ func fastPlug(k string) bool {
 		"startup", "tags", "vmstatestorage":
 		return true
 	}
-	return slices.Contains(cloudOrder, k)
+	return cloudKeys.MatchString(k)
 }
 
 // plug changes the devices of a running guest.

@@ -68,7 +68,7 @@ func TestChangesOfRunningVMWaitForItsStop(t *testing.T) {
 		{"", "ostype=win11", "machine=pc-i440fx-9.2+pve1 ostype=win11"},
 		{"", "boot=order=net0", "boot=order=net0"},
 		{"", "numa=1", "numa=1"},
-		{"", "ipconfig0=ip=dhcp", "ipconfig0=ip=dhcp"},
+		{"", "ipconfig0=ip=dhcp", ""},
 		{"", "ciuser=root", ""},
 		{"", "name=other", ""},
 		{"", "tags=a", ""},

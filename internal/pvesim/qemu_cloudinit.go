@@ -3,6 +3,7 @@ package pvesim
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"stackgen/internal/sshkey"
 )
 
+// cloudOrder are the settings that the list of those of the drive always has.
 var cloudOrder = []string{"ciuser", "cipassword", "searchdomain", "sshkeys", "nameserver", "citype", "ciupgrade", "cicustom"}
 
 func qemuCloudinit(c *call) (any, error) {
@@ -41,13 +43,22 @@ func qemuCloudinit(c *call) (any, error) {
 			out = append(out, o)
 		}
 	}
+	for _, k := range slices.Sorted(maps.Keys(g.CloudInit)) { // of the others, a new value of an old one is not in the list
+		switch v := g.CloudInit[k]; {
+		case slices.Contains(cloudOrder, k):
+		case conf[k] == "":
+			out = append(out, object{"key": k, "delete": 1})
+		case v == "":
+			out = append(out, object{"key": k, "pending": conf[k]})
+		}
+	}
 	return out, nil
 }
 
 // recordCloudinit records that a running guest's cloud-init drive has another
 // value than its configuration, until the drive is generated again.
 func (g *Guest) recordCloudinit(k, v string) {
-	if k != "name" && !netKey.MatchString(k) && !slices.Contains(cloudOrder, k) {
+	if k != "name" && !netKey.MatchString(k) && !cloudKeys.MatchString(k) {
 		return
 	}
 	old, recorded := g.CloudInit[k]
