@@ -80,7 +80,7 @@ type Field struct {
 	ReadAbsent bool     // in a block that an import reads as absent while it has only defaults
 	Inherits   bool     // a clone keeps the value of its template where the spec has none, or the provider's default
 	Settles    bool     // Proxmox VE does not have it: an import reads Unset, and the apply after it sets it
-	Sticky     bool     // the provider leaves it in the state of a VM that does not have it any more, so that no plan shows that
+	Sticky     bool     // no plan shows that a guest lacks it: it stays in the state, or with ReadAbsent, the provider reads Unset
 	Sent       bool     // of a disk: the provider sends it with any change of the disk, also where the configuration has none
 	Maps       string   // a List whose items have a mapping: the kind of resource mappings that it names
 	Right      Right    // of an update
@@ -192,6 +192,12 @@ func (f *Field) AbsentValue() string {
 func (f *Field) Attribute() string {
 	name, _, _ := strings.Cut(f.HCL, ".")
 	return name
+}
+
+// Entry is the entry of the configuration that has a property.
+func (f *Field) Entry() string {
+	entry, _, _ := strings.Cut(f.PVE, "/")
+	return entry
 }
 
 // IsDefault reports whether a value is what the provider uses without it.

@@ -40,14 +40,16 @@ func (x *explainer) unread() {
 			c := &tf.ResourceChange{Address: state.Address, Type: state.Type, Key: state.Key}
 			r := x.resource(u, c, nil)
 			g := x.Inventory.Guest(state.VMID)
-			if state.Type != guest.VMResource || r.vm == nil || r.verdict == nil || g == nil || g.Config == nil ||
-				r.verdict.Stops() && !r.verdict.Kind.Exists() {
+			if r.vm == nil || r.verdict == nil || g == nil || g.Config == nil || r.verdict.Stops() && !r.verdict.Kind.Exists() {
+				continue
+			}
+			r.lacks(&state, g)
+			if state.Type != guest.VMResource {
 				continue
 			}
 			if state.Values.Has("disk") {
 				r.unreadDisks(&state, g)
 			}
-			r.lacks(&state, g)
 			if plan := x.Plans[u]; plan != nil && !plan.Errored { // without one, it may be what a plan would show
 				r.unseen(&state, g)
 			}
@@ -89,15 +91,15 @@ func (r *resource) unreadDisks(state *tf.Resource, g *cluster.Guest) {
 	}
 }
 
-// lacks reports what spec and state have and the VM does not. Whether somebody removed it, the task log may tell.
+// lacks reports what the spec has and the guest does not. Whether somebody removed it, the task log may tell.
 func (r *resource) lacks(state *tf.Resource, g *cluster.Guest) {
 	for _, key := range r.verdict.Lacks {
-		field := schema.VMField(key)
+		field := schema.FieldOf(g.Kind, key)
 		if r.reported(field.HCL) {
 			continue
 		}
 		f := r.begin(finding.Noise, tf.Change{Path: field.HCL, Whole: field.Type == schema.Object}, schema.Noise)
-		f.Reason, f.Change.Spec = finding.Why("lacks", f.Change.Property), state.Values[field.HCL]
+		f.Reason, f.Change.Spec = finding.Why("lacks", f.Change.Property), r.vm.Values.Get(key).Str()
 		if field.Type == schema.Object {
 			f.Change.Spec = state.Values.Describe(field.HCL)
 		}

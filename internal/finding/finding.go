@@ -105,7 +105,7 @@ type Object struct {
 	// acts at creation only.
 	MadeWith []Made `json:"made_with,omitempty"`
 
-	Lacks  []string `json:"lacks,omitempty"`  // keys of properties that spec and state have, and the VM does not: no plan shows that
+	Lacks  []string `json:"lacks,omitempty"`  // keys of properties that the spec has, and the guest does not: no plan shows that
 	Unread []string `json:"unread,omitempty"` // interfaces of disks that a VM has, and neither its spec nor its state: no plan shows them
 
 	NoAddress bool `json:"no_address,omitempty"` // of a record: its VM reports none, so an apply leaves the record as it is

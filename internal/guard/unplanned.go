@@ -23,11 +23,13 @@ func (s *subject) unplanned() {
 	if s.Destroy || len(s.states) != 1 || !s.comparable() {
 		return
 	}
-	state := s.states[0].Values
+	state, field := s.states[0].Values, func(key string) *schema.Field { return schema.FieldOf(s.guest.Kind, key) }
 	s.Unread, s.Lacks = s.unreadDisks(state), Lacks(state, s.match.VM, s.guest, s.profile.Ignores)
 	begun := s.begun(s.Stack, s.Key, s.guest)
-	added := func(key string) bool { return begun && schema.VMField(key).Type == schema.Object } // by the next apply
-	s.Lacks = slices.DeleteFunc(s.Lacks, added)
+	s.Lacks = slices.DeleteFunc(s.Lacks, func(key string) bool {
+		sent := slices.ContainsFunc(s.Updates, func(u finding.Update) bool { return strings.HasPrefix(u.Attribute, field(key).Attribute()+".") })
+		return sent || begun && field(key).Type == schema.Object // an apply adds it
+	})
 	if s.Stops() {
 		return
 	}
@@ -37,7 +39,7 @@ func (s *subject) unplanned() {
 		s.Steps = append(s.Steps, UnreadSteps(s.Finding, s.guest, s.Inventory, s.Unread)...)
 	}
 	for _, key := range s.Lacks {
-		s.Because("it has no %s, and its state and its spec do: an apply leaves that as it is", schema.VMField(key).PVE)
+		s.Because("it has no %s, and its spec does: no plan shows that, and an apply leaves it as it is", field(key).Entry())
 		s.Steps = append(s.Steps, LacksSteps(s.Finding, s.match.VM, s.guest, s.Inventory, key)...)
 	}
 }
@@ -94,25 +96,30 @@ func UnreadSteps(of *finding.Finding, g *cluster.Guest, now *cluster.Inventory, 
 	return f.Steps
 }
 
-// Lacks are the keys of properties that spec and state have, and the VM has lost: somebody removed them, or a creation failed
-// before it added them. The provider leaves them in the state. What a restart will remove is none of them.
+// Lacks are the keys of properties that the spec has, and the guest has lost: somebody removed them, or a creation failed before
+// it added them. The provider leaves them in the state, or reads the value of the spec where there is none. What a restart will
+// remove is none of them.
 func Lacks(state tf.Values, v *schema.VM, g *cluster.Guest, ignores func(attribute string) bool) (keys []string) {
 	if g.Config == nil || len(g.Config.Raw) == 0 {
 		return nil
 	}
 	for _, f := range schema.Fields(g.Kind) {
-		value := v.Values.Get(f.Key)
-		if !f.Sticky || value == nil || g.Config.Raw[f.PVE] != "" || ignores(f.HCL) || leaves(g, f.PVE) || isAbsent(&f, value.Str()) {
+		value, entry := v.Values.Get(f.Key), f.Entry()
+		if !f.Sticky || value == nil || g.Config.Raw[entry] != "" || ignores(f.Attribute()) || leaves(g, entry) || isAbsent(&f, value.Str()) {
 			continue
 		}
-		if state.Has(f.HCL) || state[f.HCL] != "" {
+		unplanned := state.Has(f.HCL) || state[f.HCL] != ""
+		if f.ReadAbsent {
+			unplanned = value.Str() == f.Unset
+		}
+		if unplanned {
 			keys = append(keys, f.Key)
 		}
 	}
 	return keys
 }
 
-// isAbsent reports whether a VM without the entry of a property has this value of it.
+// isAbsent reports whether a guest without the entry of a property has this value of it.
 func isAbsent(f *schema.Field, value string) bool {
 	if f.Key == guest.Hotplug {
 		return value == "1" || slices.Equal(slices.Sorted(strings.SplitSeq(value, ",")), strings.Fields("disk network usb"))
@@ -122,11 +129,11 @@ func isAbsent(f *schema.Field, value string) bool {
 
 // LacksSteps are the ways out where a VM lacks a property. A volume that it had may be one of those that it does not use.
 func LacksSteps(of *finding.Finding, v *schema.VM, g *cluster.Guest, now *cluster.Inventory, key string) []finding.Step {
-	f, field, value := &finding.Finding{}, schema.VMField(key), v.Values.Get(key)
+	f, field, value := &finding.Finding{}, schema.FieldOf(g.Kind, key), v.Values.Get(key)
 	if holdOn(now, g).blocks != nothing { // Proxmox VE refuses it
 		return nil
 	}
-	give := func(what, text string) { f.Next(what, set(g, fmt.Sprintf("--%s %s", field.PVE, shell.Word(text)))) }
+	give := func(what, text string) { f.Next(what, set(g, fmt.Sprintf("--%s %s", field.Entry(), shell.Word(text)))) }
 	if field.Type != schema.Object {
 		give("to set it as the spec says", value.Str())
 		return f.Steps

@@ -91,3 +91,31 @@ func TestUnplanned(t *testing.T) {
 		})
 	}
 }
+
+// TestContainerWithoutCores: of a container without a number of cores, the provider reads one.
+func TestContainerWithoutCores(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spec  string
+		has   string
+		lacks string
+	}{
+		"the spec has one":                     {"{cores: 1}", "", "cores"},
+		"the spec has two, which a plan shows": {"{cores: 2}", "", ""},
+		"the container has one":                {"{cores: 1}", "1", ""},
+	} {
+		s := containerScene(both, func(s *scene) {
+			s.spec.Values, _ = schema.ParseYAML("", []byte(c.spec))
+			s.guest().Config.Raw = map[string]string{"memory": "512", "cores": c.has}
+		})
+		j := newJudge(s.Input)
+		of := j.subject(j.places["lab"], &j.all[0])
+		of.decide()
+		if got := strings.Join(of.Lacks, " "); got != c.lacks {
+			t.Errorf("%s: lacks %q, want %q", name, got, c.lacks)
+		}
+		if printed := linesOf(of.Finding); c.lacks != "" && !strings.Contains(printed, "/nodes/pve1/lxc/110/config --cores 1") {
+			t.Errorf("%s: prints %s", name, printed)
+		}
+	}
+}

@@ -73,6 +73,7 @@ func (s *subject) decide() bool {
 		s.mountsMissing()
 		s.waits()
 		s.meetsUpdate()
+		s.unplanned()
 	case rule.ours:
 		s.settles()
 		s.waits()

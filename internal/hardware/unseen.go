@@ -181,7 +181,7 @@ func entryOf(c tf.Change) string {
 	if f == nil {
 		return ""
 	}
-	key, _, _ := strings.Cut(f.PVE, "/")
+	key := f.Entry()
 	if name, list := strings.CutSuffix(key, "*"); list {
 		return name + strings.TrimLeft(c.Device, "abcdefghijklmnopqrstuvwxyz")
 	}

@@ -51,7 +51,7 @@ var sentences = map[finding.Code]string{
 	"destroyed-on-other-node":      "on another node than the spec says; it is destroyed there",
 	"device-gap":                   "no %s, but later ones: OpenTofu cannot express that, and an apply after its adoption would change its devices",
 	"disk-unread":                  "neither spec nor state have %s, and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM",
-	"lacks":                        "state and spec have %s, and the VM does not, which no plan shows: an apply leaves that as it is",
+	"lacks":                        "its spec has %s, and it does not, which no plan shows: an apply leaves that as it is",
 	"disk-unread-ignored":          "neither spec nor state have %s, and its profile ignores that: an apply leaves it as it is",
 	"disk-of-template":             "%s came with the template, and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM",
 	"dns-not-known":                "what DNS has for it is not known: %s",

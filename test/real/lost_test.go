@@ -25,16 +25,18 @@ vms: {a: {}, b: {}, c: {}, d: {}}
 `
 
 // TestLost: the provider leaves some of what a VM has lost in its state, so that no plan shows it. Each command names it, and
-// the printed lines give it back.
+// the printed lines give it back. Of a container without a number of cores, which may use all of its node, it reads one core.
 func TestLost(t *testing.T) {
 	t.Parallel()
-	p, sim := appliedSpec(t, lostSpec).copy(t)
+	p, sim := appliedSpec(t, lostSpec+`containers: {e: {template: "`+containerArchive+`"}}`+"\n").copy(t)
 	lost := []string{"efidisk0", "tpmstate0", "hotplug", "scsihw"}
 	for i, entry := range lost {
 		callAPI(t, sim, "PUT", "/nodes/pve1/qemu/30"+string(rune('0'+i))+"/config", url.Values{"delete": {entry}})
 	}
-	t.Log(p.deployed(0, "apply --yes", "nothing to do: live is as its spec says, except that live/a has no efi, live/b has no tpm, live/c has no hotplug, live/d has no scsi_hardware"))
-	said := p.deployed(2, "drift", "state and spec have efi, and the VM does not", "state and spec have scsi_hardware")
+	callAPI(t, sim, "PUT", "/nodes/pve1/lxc/304/config", url.Values{"delete": {"cores"}})
+	lost = append(lost, "cores")
+	t.Log(p.deployed(0, "apply --yes", "nothing to do: live is as its spec says, except that live/a has no efi, live/b has no tpm, live/c has no hotplug, live/d has no scsi_hardware, live/e has no cores"))
+	said := p.deployed(2, "drift", "its spec has efi, and it does not", "its spec has scsi_hardware", "its spec has cores")
 	t.Log(said)
 	said = p.deployed(0, "preflight")
 	t.Log(said)
