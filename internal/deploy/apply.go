@@ -228,16 +228,18 @@ func (r *run) pending(found []finding.Finding, stacks []string) string {
 }
 
 // unreadSettings says which guests of a stack have new settings of cloud-init. They read them when they start, and Proxmox VE
-// does not list these among what waits for a restart. The line names the stack if they are all of it that run.
+// does not list these among what waits for a restart. The line names the stack if they are all of it: a reboot refuses guests
+// that are off.
 func (r *run) unreadSettings(st *stack, found []finding.Finding, now *cluster.Inventory) string {
 	var out []string
 	others := false
 	for i := range found {
 		f := &found[i]
-		if g := now.Guest(f.VMID); f.Type != finding.VM || g == nil || g.Status != string(power.Running) {
+		if f.Type != finding.VM {
 			continue
 		}
-		if st.waits[f.Key] && len(f.Pending) == 0 {
+		g := now.Guest(f.VMID)
+		if g != nil && g.Status == string(power.Running) && st.waits[f.Key] && len(f.Pending) == 0 {
 			out = append(out, f.String())
 		} else {
 			others = true

@@ -38,10 +38,19 @@ vms:
 	p.deployed(0, "restart --pending --yes", "live/d  rebooted")
 	p.deployed(0, "apply --yes", "nothing to do: live is as its spec says\n")
 
-	// All of the stack that run.
-	p.write("specs/live.yaml", strings.ReplaceAll(p.read("specs/live.yaml"), "agent: false", "agent: false, cloud_init: {search_domain: lab.example}, restart: false"))
-	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), ", restart: true", "", 1))
-	p.render()
-	_, said = p.stackgen("apply", "--yes", p.dir)
-	p.contains(said, "live/a, live/c, live/d read their new settings of cloud-init when they start: `(cd ", " && stackgen power reboot live)`")
+	// With one that is off, and with all of the stack. The line is for the folder that the apply began in.
+	plain := strings.Replace(p.read("specs/live.yaml"), ", restart: true", "", 1)
+	reboots := regexp.MustCompile("`(\\(cd .+ && stackgen power reboot .+)\\)`")
+	for _, named := range []string{"live/a live/c live/d", "live"} {
+		domain := "one.example"
+		if named == "live" {
+			domain = "two.example"
+			p.deployed(0, "power start live/b --yes", "live/b  started")
+		}
+		p.write("specs/live.yaml", strings.ReplaceAll(plain, "cloud_init: {", "cloud_init: {search_domain: "+domain+", "))
+		p.render()
+		_, said := p.stackgen("apply", "--yes", p.dir)
+		p.contains(said, " read their new settings of cloud-init when they start: `(cd ", " && stackgen power reboot "+named+")`")
+		p.succeeds(t.TempDir(), "sh", "-c", reboots.FindStringSubmatch(said)[1]+" --yes)")
+	}
 }
