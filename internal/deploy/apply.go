@@ -235,11 +235,11 @@ func (r *run) unreadSettings(st *stack, found []finding.Finding, now *cluster.In
 	others := false
 	for i := range found {
 		f := &found[i]
-		if f.Type != finding.VM {
+		if f.Type != finding.VM || f.Stack != st.name {
 			continue
 		}
 		g := now.Guest(f.VMID)
-		if g != nil && g.Status == string(power.Running) && st.waits[f.Key] && len(f.Pending) == 0 {
+		if g != nil && g.Status == string(power.Running) && st.waits[f.Key] == f.VMID && len(f.Pending) == 0 {
 			out = append(out, f.String())
 		} else {
 			others = true
@@ -254,7 +254,7 @@ func (r *run) unreadSettings(st *stack, found []finding.Finding, now *cluster.In
 	}
 	line := shell.In(r.p.Elsewhere(), "stackgen power reboot "+reboots)
 	reads := one(out, "reads its new settings of cloud-init when it starts", "read their new settings of cloud-init when they start")
-	return "; " + fewOf(out) + " " + reads + ": `" + line + "`"
+	return fewOf(out) + " " + reads + ": `" + line + "`"
 }
 
 func asSpecified(stacks []string) string {
@@ -376,7 +376,11 @@ func (r *run) complete(st *stack, a *announcement) error {
 func (r *run) ending(s *check.Session, st *stack, found []finding.Finding, p *plans) string {
 	if p.empty() && !anyStops(found) {
 		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Stack != st.name })
-		return p.asSpecified() + exceptions(own) + r.pending(own, []string{st.name}) + r.unreadSettings(st, own, s.Inventory) + "\n"
+		text := p.asSpecified() + exceptions(own) + r.pending(own, []string{st.name})
+		if unread := r.unreadSettings(st, own, s.Inventory); unread != "" {
+			text += "; " + unread
+		}
+		return text + "\n"
 	}
 	if others := r.othersRecords(s, found, p); len(others) > 0 {
 		return r.sayOthers(st, others)

@@ -155,9 +155,13 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 		}
 	}
 	later := r.laterOf(p.stack, records, a)
-	after, _, err := r.reread(p.stack)
+	after, found, err := r.reread(p.stack)
 	if err != nil {
 		return errors.Join(later, err)
+	}
+	p.stack.notTaken(p.was, after.Inventory)
+	if unread := r.unreadSettings(p.stack, found, after.Inventory); unread != "" {
+		later = errors.Join(later, report.Text(r.Out, unread+"\n"))
 	}
 	r.completed(p.stack, after)
 	p.stack.unfinished.Taken(result.log)

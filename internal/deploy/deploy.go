@@ -79,7 +79,7 @@ type stack struct {
 	unfinished check.Begun         // VMs that applies began to create and did not complete
 	stopped    check.Stopped       // guests that runs have stopped and not started again
 	restarts   map[string]int      // guests that the plans restart, by their keys, with their VMIDs
-	waits      map[string]bool     // guests with settings of cloud-init that wait for a restart, by their keys
+	waits      map[string]int      // guests with settings of cloud-init that wait for a restart, by their keys, with their VMIDs
 	outdated   bool                // the plan of its VMs is from before their outputs were written again
 	later      []string            // VMs that a run has left, which are completed after an exchange of disks
 	end        string              // what is said of it at the end, if it was verified

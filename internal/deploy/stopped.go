@@ -8,6 +8,7 @@ import (
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/guard"
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
 	"stackgen/internal/tf"
@@ -50,7 +51,7 @@ func (r *run) stopping(st *stack, inv *cluster.Inventory, vmids map[string]int) 
 func (st *stack) interrupts(found []finding.Finding) {
 	st.restarts = map[string]int{}
 	if st.waits == nil {
-		st.waits = map[string]bool{}
+		st.waits = map[string]int{}
 	}
 	for i := range found {
 		f := &found[i]
@@ -61,9 +62,18 @@ func (st *stack) interrupts(found []finding.Finding) {
 			if u.Interrupts {
 				st.restarts[f.Key] = f.VMID
 			}
-			st.waits[f.Key] = st.waits[f.Key] || u.Waits && strings.HasPrefix(u.Attribute, schema.VMField(guest.CloudInit).HCL)
+			if u.Waits && strings.HasPrefix(u.Attribute, schema.VMField(guest.CloudInit).HCL) {
+				st.waits[f.Key] = f.VMID
+			}
 		}
 	}
+}
+
+// notTaken forgets the guests whose settings of cloud-init a failed apply has not changed.
+func (st *stack) notTaken(before, now *cluster.Inventory) {
+	maps.DeleteFunc(st.waits, func(_ string, vmid int) bool {
+		return !guard.CloudInitChanged(before, now, vmid)
+	})
 }
 
 // restartsMore reports whether an apply restarts guests of a stack that it did not restart when it was confirmed, and

@@ -157,6 +157,12 @@ func withDropped(g *cluster.Guest, updates []effect.Update) []effect.Update {
 	return out
 }
 
+// CloudInitChanged reports whether a guest has other settings of cloud-init than in an inventory of before.
+func CloudInitChanged(before, now *cluster.Inventory, vmid int) bool {
+	was, is := before.Guest(vmid), now.Guest(vmid)
+	return was != nil && is != nil && !hardware.SameCloudInit(was.Config, is.Config)
+}
+
 // space warns where the disks that the plan moves are larger than what is free.
 func (p *planJudge) space(plan *tf.Plan) {
 	var moved []feasible.MovedDisk

@@ -2,6 +2,7 @@ package hardware
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -40,6 +41,21 @@ func (r *Reading) disks(f *schema.Field) {
 
 // cloudKeys are the entries of cloud-init that have no number.
 var cloudKeys = []string{"cicustom", "citype", "ciupgrade", "ciuser", "nameserver", "searchdomain", "sshkeys"}
+
+// SameCloudInit reports whether two configurations have the same settings of cloud-init, as far as Proxmox VE shows them:
+// a password is hidden.
+func SameCloudInit(a, b *cluster.Config) bool {
+	settings := func(c *cluster.Config) map[string]string {
+		out := map[string]string{}
+		for key, text := range c.Raw {
+			if of, _ := pve.SplitKey(key); of == "ipconfig" || slices.Contains(cloudKeys, key) {
+				out[key] = text
+			}
+		}
+		return out
+	}
+	return a == nil || b == nil || maps.Equal(settings(a), settings(b))
+}
 
 // cloudInit reads the cloud-init drive and the settings on it.
 func (r *Reading) cloudInit(f *schema.Field, password bool) {

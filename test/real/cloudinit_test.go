@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"stackgen/internal/pvesim"
 )
 
 // TestCloudInitWaits: Proxmox VE does not list changed settings of cloud-init among what waits for a restart, and the guest
@@ -24,7 +26,7 @@ vms:
   d: {}
 `
 	p := newProject(t, map[string]string{"specs/live.yaml": spec})
-	p.simulate()
+	sim := p.simulate()
 	p.render()
 	p.deployed(0, "apply --yes")
 	p.write("specs/live.yaml", strings.NewReplacer("192.0.2.8", "192.0.2.9", "b: {", "b: {cloud_init: {user: eve}, ", "c: {", "c: {cloud_init: {user: eve}, ",
@@ -53,4 +55,13 @@ vms:
 		p.contains(said, " read their new settings of cloud-init when they start: `(cd ", " && stackgen power reboot "+named+")`")
 		p.succeeds(t.TempDir(), "sh", "-c", reboots.FindStringSubmatch(said)[1]+" --yes)")
 	}
+
+	// A failed apply says it of the VMs that have their new settings.
+	check(t, sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/303/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
+	p.write("specs/live.yaml", strings.ReplaceAll(p.read("specs/live.yaml"), "two.example", "three.example"))
+	p.render()
+	said = p.deployed(1, "apply --yes", "VM d (VMID 303, node pve1) was not changed",
+		"live/a, live/b, live/c read their new settings of cloud-init when they start: `stackgen power reboot live/a live/b live/c`\n")
+	line = regexp.MustCompile("`stackgen (power reboot [^`]+)`").FindStringSubmatch(said)
+	p.deployed(0, line[1]+" --yes", "live/a  rebooted")
 }
