@@ -244,7 +244,8 @@ func poweredOf(view *operate.View, o *operate.One) report.Powered {
 		out.Fix = append(out.Fix, view.Step(fix))
 	}
 	if p := o.Point; p != nil {
-		out.Checkpoint = &report.Checkpoint{Name: p.Name, Time: p.Time.Format(time.RFC3339), Repairs: p.Repairs, Leaves: p.Leaves}
+		out.Checkpoint = &report.Checkpoint{Name: p.Name, Time: p.Time.Format(time.RFC3339), Repairs: p.Repairs, Leaves: p.Leaves,
+			Detaches: p.Detaches}
 	}
 	return out
 }

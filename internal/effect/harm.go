@@ -8,7 +8,7 @@ const (
 	Detaches Harm = "an apply would detach a disk that the spec does not have"
 	Shares   Harm = "an apply would attach the volume of another disk as a disk that the spec adds"
 	Abandons Harm = "an apply would add an empty disk instead of attaching the volume that the disk had"
-	Empties  Harm = "an apply would attach an empty disk where one was detached by hand, or never added"
+	Empties  Harm = "an apply would attach an empty disk where one was detached by hand or by a reset, or never added"
 	Unplugs  Harm = "an apply would remove a network device that the spec does not have"
 	Moves    Harm = "an apply would move devices of the running VM to other numbers, and its spec does not permit that"
 	// The provider reads a disk that only the state has as one without an interface, and updates no such list.

@@ -39,11 +39,12 @@ func CheckName(name string) error {
 
 // A Checkpoint is a snapshot of a VM that a reset goes back to.
 type Checkpoint struct {
-	Name    string
-	Time    time.Time
-	Memory  bool     // it has the memory of the VM, too
-	Repairs []string // properties that the next apply changes after a reset
-	Leaves  []string // properties that a reset changes, and that an apply leaves
+	Name     string
+	Time     time.Time
+	Memory   bool     // it has the memory of the VM, too
+	Repairs  []string // properties that the next apply changes after a reset
+	Leaves   []string // properties that a reset changes, and that an apply leaves
+	Detaches []string // interfaces of disks of the spec that a reset detaches: they were added since
 
 	config *cluster.Config
 	was    map[string]string // the configuration of the VM that a reset replaces

@@ -14,6 +14,7 @@ import (
 	"stackgen/internal/hardware"
 	"stackgen/internal/power"
 	"stackgen/internal/proxmox"
+	"stackgen/internal/pve"
 	"stackgen/internal/selection"
 )
 
@@ -70,6 +71,9 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 		if o.Spec != nil && o.Entry != nil {
 			profile := v.Project.Stacks.Profile(o.Entry.Profile)
 			o.Point.Repairs, o.Point.Leaves = hardware.Rollback(o.Guest, o.Point.config, o.Spec, profile)
+			if slices.Contains(o.Point.Repairs, guest.Disks) {
+				o.Point.Detaches = detached(o)
+			}
 		}
 		o.Text = o.Point.plan()
 	}
@@ -97,6 +101,9 @@ func (c *Checkpoint) plan() string {
 
 // after says what a reset leaves to do.
 func (c *Checkpoint) after() (text string) {
+	if len(c.Detaches) > 0 {
+		text += "; it detaches " + strings.Join(c.Detaches, ", ") + ", which `stackgen preflight` says how to attach again"
+	}
 	if len(c.Repairs) > 0 {
 		text += "; the next apply changes " + strings.Join(c.Repairs, ", ")
 	}
@@ -104,6 +111,18 @@ func (c *Checkpoint) after() (text string) {
 		text += "; no apply changes back " + strings.Join(c.Leaves, ", ")
 	}
 	return text
+}
+
+// detached are the interfaces of the disks of a spec that a VM has and its checkpoint does not have, also at another interface.
+func detached(o *One) []string {
+	now, then := o.Guest.Config.Raw, o.Point.config.Raw
+	kept := map[string]bool{}
+	for _, d := range pve.Drives(then) {
+		kept[d.File] = true
+	}
+	return slices.DeleteFunc(o.Spec.Interfaces(), func(at string) bool {
+		return now[at] == "" || then[at] != "" || kept[pve.ParseDrive(at, now[at]).File]
+	})
 }
 
 // otherGuest says what identity a configuration has that is not that of the VM, as it is now

@@ -46,10 +46,11 @@ type Powered struct {
 
 // A Checkpoint is a snapshot of a VM that a reset goes back to.
 type Checkpoint struct {
-	Name    string   `json:"name"`
-	Time    string   `json:"time"`              // RFC 3339, UTC
-	Repairs []string `json:"repairs,omitempty"` // properties that the next apply changes after a reset
-	Leaves  []string `json:"leaves,omitempty"`  // properties that a reset changes, and that an apply leaves
+	Name     string   `json:"name"`
+	Time     string   `json:"time"`               // RFC 3339, UTC
+	Repairs  []string `json:"repairs,omitempty"`  // properties that the next apply changes after a reset
+	Leaves   []string `json:"leaves,omitempty"`   // properties that a reset changes, and that an apply leaves
+	Detaches []string `json:"detaches,omitempty"` // interfaces of disks that a reset detaches
 }
 
 // Print writes the report as text or JSON.

@@ -3,6 +3,8 @@
 package real
 
 import (
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -105,5 +107,33 @@ func TestCheckpointWanted(t *testing.T) {
 	p.deployed(0, "apply --yes", "taking the checkpoint baseline of 1 VM")
 	if got := points(); got != "live-a baseline\n" {
 		t.Errorf("checkpoints: %s", got)
+	}
+}
+
+// TestResetDetaches: a reset detaches the disks that were added since its checkpoint, and keeps their volumes. It says so, and the
+// lines that preflight prints then attach them again.
+func TestResetDetaches(t *testing.T) {
+	t.Parallel()
+	const last = ", datastore: local-lvm}]"
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.NewReplacer("shared", "local-lvm", "restart: true", "agent: false\n    restart: true").Replace(updatedSpec)})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	p.deployed(0, "checkpoint", "1 given a checkpoint")
+	p.write("specs/live.yaml", strings.NewReplacer(last, ", datastore: local-lvm}, {interface: scsi2, size: 3, datastore: local-lvm}]",
+		"memory: 2048", "memory: 3072").Replace(p.read("specs/live.yaml")))
+	p.render()
+	p.deployed(0, "apply --yes")
+	had := volumesOf(sim)["scsi2"]
+	p.deployed(0, "reset live/a --yes", "it detaches scsi2, which `stackgen preflight` says how to attach again; the next apply changes disks, memory")
+	said := p.deployed(3, "preflight", "an apply would attach an empty disk where one was detached by hand or by a reset, or never added")
+	line := regexp.MustCompile(`pvesh set (/nodes/pve1/qemu/300/config) --(scsi2) '?([^'\n]+?)'?\n`).FindStringSubmatch(said)
+	if line == nil {
+		t.Fatal(said)
+	}
+	callAPI(t, sim, "PUT", line[1], url.Values{line[2]: {line[3]}})
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	if is := volumesOf(sim)["scsi2"]; is != had {
+		t.Errorf("scsi2 is %s, and was %s", is, had)
 	}
 }

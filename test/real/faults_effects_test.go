@@ -23,7 +23,7 @@ func effectFaults() []fault {
 		fault{name: "data disk added by hand", event: byHand(hand + "scsi1=shared:5")}.succeedsInBoth(nothingToDo),
 		fault{name: "data disk added by hand, and the spec grows another one", event: both(byHand(hand+"scsi1=shared:5"), editVM(disksOf(9))), harm: "detaches scsi1 of 300"}.refusedByPlan("would detach a disk that the spec does not have"),
 		fault{name: "state lost, and a data disk added by hand before the import", event: both(loseAndImport, byHand(hand+"scsi1=shared:5")), harm: "detaches scsi1 of 300"}.refusedByPlan("would detach a disk that the spec does not have"),
-		fault{name: "disk detached by hand", event: both(applyEdit(disksOf(8, 5)), byHand(hand+"delete=scsi1")), harm: "attaches an empty scsi1 to 300"}.refusedByPlan("would attach an empty disk where one was detached by hand, or never added"),
+		fault{name: "disk detached by hand", event: both(applyEdit(disksOf(8, 5)), byHand(hand+"delete=scsi1")), harm: "attaches an empty scsi1 to 300"}.refusedByPlan("would attach an empty disk where one was detached by hand or by a reset, or never added"),
 		fault{name: "disk detached by hand, and removed from the spec", event: both(applyEdit(disksOf(8, 5)), byHand(hand+"delete=scsi1"), func(w *faultCase) { w.editSpec(disksOf(8, 5), disksOf(8)) })}.refusedByPlan("the state has a disk that was detached by hand"),
 		fault{name: "data disk added by hand and in the spec, which grows another one", event: both(byHand(hand+"scsi1=shared:5"), editVM(disksOf(9, 5)))}.refusedByPlan("does not grow a disk of a running VM"),
 		fault{name: "data disk added by hand and in the spec", event: both(byHand(hand+"scsi1=shared:5"), editVM(disksOf(8, 5)))}.succeedsInBoth(one),
