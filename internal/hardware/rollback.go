@@ -12,8 +12,9 @@ import (
 
 // Rollback says which properties of its spec a VM loses by a rollback to a snapshot with the
 // configuration then: repairs are those that the next apply sets again, and leaves those that
-// its profile ignores. What differs from the spec already is in neither, except for a description,
-// which a rollback keeps although the configuration then has the one of the spec.
+// its profile ignores, or that no plan shows when the VM has lost them. What differs from the
+// spec already is in neither, except for a description, which a rollback keeps although the
+// configuration then has the one of the spec.
 func Rollback(now *cluster.Guest, then *cluster.Config, v *schema.VM, p *schema.Profile) (repairs, leaves []string) {
 	restored, config := *now, *then
 	config.Raw = maps.Clone(then.Raw)
@@ -27,7 +28,7 @@ func Rollback(now *cluster.Guest, then *cluster.Config, v *schema.VM, p *schema.
 		f := schema.FieldOf(v.Kind, field)
 		switch {
 		case before[field] == text && field != guest.Description:
-		case p != nil && f != nil && p.For(v.Kind).Ignores(f.Attribute()):
+		case f != nil && (p != nil && p.For(v.Kind).Ignores(f.Attribute()) || f.Sticky && then.Raw[f.Entry()] == ""):
 			leaves = append(leaves, field)
 		default:
 			repairs = append(repairs, field)

@@ -111,7 +111,7 @@ func TestCheckpointWanted(t *testing.T) {
 }
 
 // TestResetDetaches: a reset detaches the disks that were added since its checkpoint, and keeps their volumes. It says so, and the
-// lines that preflight prints then attach them again.
+// lines that preflight prints then attach them again. It says, too, what no apply gives back.
 func TestResetDetaches(t *testing.T) {
 	t.Parallel()
 	const last = ", datastore: local-lvm}]"
@@ -121,18 +121,18 @@ func TestResetDetaches(t *testing.T) {
 	p.deployed(0, "apply --yes")
 	p.deployed(0, "checkpoint", "1 given a checkpoint")
 	p.write("specs/live.yaml", strings.NewReplacer(last, ", datastore: local-lvm}, {interface: scsi2, size: 3, datastore: local-lvm}]",
-		"memory: 2048", "memory: 3072").Replace(p.read("specs/live.yaml")))
+		"memory: 2048", "memory: 3072\n    hotplug: disk\n    efi: {datastore: local-lvm}\n    bios: ovmf").Replace(p.read("specs/live.yaml")))
 	p.render()
 	p.deployed(0, "apply --yes")
 	had := volumesOf(sim)["scsi2"]
-	p.deployed(0, "reset live/a --yes", "it detaches scsi2, which `stackgen preflight` says how to attach again; the next apply changes disks, memory")
+	p.deployed(0, "reset live/a --yes", "it detaches scsi2, which `stackgen preflight` says how to attach again; the next apply changes bios, disks, memory; no apply changes back efi, hotplug")
 	said := p.deployed(3, "preflight", "an apply would attach an empty disk where one was detached by hand or by a reset, or never added")
 	line := regexp.MustCompile(`pvesh set (/nodes/pve1/qemu/300/config) --(scsi2) '?([^'\n]+?)'?\n`).FindStringSubmatch(said)
 	if line == nil {
 		t.Fatal(said)
 	}
 	callAPI(t, sim, "PUT", line[1], url.Values{line[2]: {line[3]}})
-	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.deployed(0, "apply --yes", "live is as its spec says, except that live/a has no efi, live/a has no hotplug")
 	if is := volumesOf(sim)["scsi2"]; is != had {
 		t.Errorf("scsi2 is %s, and was %s", is, had)
 	}
