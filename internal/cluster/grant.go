@@ -29,17 +29,18 @@ func (a *Access) Command(at, privilege string) string {
 	for _, to := range a.needing(at, privilege) {
 		on, removed := a.place(to, at)
 		if removed {
-			lines = append(lines, aclLine(on, to, NoAccess)+" --delete 1")
+			lines = append(lines, aclLine("delete", on, to, NoAccess))
 			continue
 		}
-		lines = append(lines, newRole+aclLine(on, to, role))
+		lines = append(lines, newRole+aclLine("modify", on, to, role))
 		newRole = ""
 	}
 	return strings.Join(lines, " && ")
 }
 
-func aclLine(on string, to Grantee, role string) string {
-	return fmt.Sprintf("pveum acl modify %s --%ss %s --roles %s", shell.Word(on), to.Type, shell.Quote(to.To), shell.Word(role))
+// aclLine is the line that adds a role, by modify, or takes it away, by delete.
+func aclLine(command, on string, to Grantee, role string) string {
+	return fmt.Sprintf("pveum acl %s %s --%ss %s --roles %s", command, shell.Word(on), to.Type, shell.Quote(to.To), shell.Word(role))
 }
 
 // Grants are the lines that grant exactly what is missing, to be run as root on any
@@ -62,7 +63,7 @@ func (a *Access) Grants(missing []Missing) []string {
 		for _, to := range a.needing(m.Path, m.Privilege) {
 			on, removed := a.place(to, m.Path)
 			if removed {
-				add(aclLine(on, to, NoAccess) + " --delete 1")
+				add(aclLine("delete", on, to, NoAccess))
 				continue
 			}
 			i := slices.IndexFunc(grants, func(g *grant) bool { return g.on == on })
@@ -84,7 +85,7 @@ func (a *Access) Grants(missing []Missing) []string {
 		quoted := shell.Word(role)
 		add(fmt.Sprintf("pveum role add %s --privs %s || pveum role modify %s --privs %s --append 1", quoted, privileges, quoted, privileges))
 		for _, to := range g.to {
-			add(aclLine(g.on, to, role))
+			add(aclLine("modify", g.on, to, role))
 		}
 	}
 	return lines

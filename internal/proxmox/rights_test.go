@@ -41,7 +41,7 @@ func rightsCases() []rightsCase {
 		{"on /vms, not propagated", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]", nil},
 		{"on /vms", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", true) }, "/ Sys.Audit", "[123 124 125 201 202 203 700 9000 9002 9010 9011]", "[300]", nil},
 		{"all but one", true, func(s *pvesim.Seed) { grant(s, "/", "PVEAuditor", true); grant(s, "/vms/203", "NoAccess", true) }, "/vms/203 VM.Audit",
-			"[123 124 125 201 202 700 9000 9002 9010 9011]", "[300]", []string{"pveum acl modify /vms/203 --tokens 'audit@pve!t' --roles NoAccess --delete 1 && pveum acl modify /vms/203 --users 'audit@pve' --roles NoAccess --delete 1"}},
+			"[123 124 125 201 202 700 9000 9002 9010 9011]", "[300]", []string{"pveum acl delete /vms/203 --tokens 'audit@pve!t' --roles NoAccess && pveum acl delete /vms/203 --users 'audit@pve' --roles NoAccess"}},
 		{"all but one, by a role without VM.Audit", true, func(s *pvesim.Seed) {
 			grant(s, "/", "PVEAuditor", true)
 			grant(s, "/vms/203", "PVEDatastoreUser", true)
@@ -135,17 +135,16 @@ func TestFixClosesGaps(t *testing.T) {
 	}
 }
 
-// modifyACL runs pveum acl modify.
+// modifyACL runs pveum acl modify, or delete.
 func modifyACL(t *testing.T, s *pvesim.Server, line string) {
 	t.Helper()
 	f := strings.Fields(line)
-	remove := len(f) == 10 && f[8] == "--delete"
-	if len(f) != 8 && !remove || strings.Join(f[:3], " ") != "pveum acl modify" {
+	if len(f) != 8 || f[0]+f[1] != "pveumacl" || f[2] != "modify" && f[2] != "delete" {
 		t.Fatalf("not a pveum command: %q", line)
 	}
 	grant := pvesim.Grant{Path: f[3], Type: strings.TrimSuffix(strings.TrimPrefix(f[4], "--"), "s"), To: strings.Trim(f[5], "'"), Role: f[7]}
 	s.Change(func(seed *pvesim.Seed) {
-		if !remove {
+		if f[2] == "modify" {
 			seed.ACL = append(seed.ACL, &grant)
 			return
 		}

@@ -232,7 +232,7 @@ func TestRebuildLooksFirst(t *testing.T) {
 	refuses("whether it can be created again is not known", "the token lacks VM.Audit on /vms/9002", "pveum acl modify /vms/9002")
 	sim.Change(func(s *pvesim.Seed) { s.ACL[len(s.ACL)-1].Role = "NoAccess" })
 	refuses("VM.Clone on /vms/9002: to clone the template", "the token lacks VM.Audit on /vms/9002",
-		"pveum acl modify /vms/9002 --tokens 'root@pam!narrow' --roles NoAccess --delete 1")
+		"pveum acl delete /vms/9002 --tokens 'root@pam!narrow' --roles NoAccess")
 	p.tools = administrator
 	p.deployed(0, "rebuild live/b --yes", "live is as its spec says")
 }

@@ -216,8 +216,12 @@ func (h *host) run(c hostCommand) (string, error) {
 		return out, err
 	case "pveum":
 		switch at(1) + " " + at(2) {
-		case "acl modify":
+		case "acl modify", "acl delete": // the command says which, and has no such option
+			if options.Has("delete") {
+				return "", fmt.Errorf("unknown command %q", c.Args)
+			}
 			options.Set("path", at(3))
+			options.Set("delete", map[string]string{"modify": "0", "delete": "1"}[at(2)])
 			return h.api("PUT", "/access/acl", options)
 		case "role add", "role modify":
 			if at(2) == "add" {
