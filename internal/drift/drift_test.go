@@ -326,3 +326,17 @@ func other(random *rand.Rand, value any) any {
 	}
 	return value
 }
+
+// TestCreationOfUnseen: a plan creates a VM that the state does not have, and whose VMID may belong to a guest that the token
+// does not see. That is not known, and not said to exist.
+func TestCreationOfUnseen(t *testing.T) {
+	in := inputOf(nil, values(), values(), nil)
+	in.State[vmUnit], in.Inventory.Guests = tf.State{}, nil
+	in.Inventory.Gaps = []cluster.Gap{{Path: "/vms", Privilege: cluster.VMAudit, Reason: "guests may exist", Fix: "pveum acl modify"}}
+	in.Plans[vmUnit].Changes[0].Action, in.Plans[vmUnit].Changes[0].Before = tf.Create, nil
+	in.Found = guard.Judge(in.Input)
+	f := Explain(in)[0]
+	if f.Kind != finding.Unknown || f.Severity != finding.Blocked || f.Reason.Code != "gap" || len(f.Steps) == 0 {
+		t.Errorf("%s %s: %v, %v", f.Severity, f.Kind, f.Reason, f.Steps)
+	}
+}

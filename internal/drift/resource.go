@@ -220,6 +220,8 @@ func (r *resource) creates() {
 		r.whole(finding.Create, finding.Why("not-created-yet"))
 	case r.verdict == nil, r.verdict.Reason.Code == "plan-creates-unasked":
 		r.whole(finding.Create, finding.Why("plan-creates-unasked"))
+	case r.verdict.Kind == finding.Unknown:
+		r.whole(finding.Unknown, r.verdict.Reason).Severity = finding.Blocked
 	case r.verdict.Kind == finding.NotFound:
 		r.whole(finding.Unknown, finding.Why("would-create-empty").Of(r.verdict.Reason)).Severity = finding.Blocked
 	default:

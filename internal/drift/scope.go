@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/schema"
 )
@@ -55,7 +54,7 @@ func ScopeOf(in Input) finding.Scope {
 	return s
 }
 
-// unmanaged are the VMs with a pool, tag or VMID of a selected stack that no spec has.
+// unmanaged are the guests with a pool, tag or VMID of a selected stack that no spec has.
 func unmanaged(in Input, ours map[int]bool) ([]finding.Unmanaged, []finding.Step) {
 	why := map[int]string{}
 	for i := range in.Found {
@@ -73,7 +72,7 @@ func unmanaged(in Input, ours map[int]bool) ([]finding.Unmanaged, []finding.Step
 		if !marked {
 			text = rangeOf(in, g.VMID)
 		}
-		if text == "" || ours[g.VMID] || g.Template || g.Kind != guest.VM {
+		if text == "" || ours[g.VMID] || g.Template {
 			continue
 		}
 		out = append(out, finding.Unmanaged{VMID: g.VMID, Name: g.Name, Node: g.Node, Why: text})

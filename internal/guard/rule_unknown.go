@@ -93,10 +93,18 @@ func gaps(f *finding.Finding, gaps []cluster.Gap) bool {
 }
 
 // quorum makes every finding that blocks nothing `unknown` if the cluster has no quorum:
-// reads work then, and some writes fail halfway.
+// reads work then, and some writes fail halfway. A token that does not see the quorum sees
+// which nodes are online, and a cluster of which half are off may have it all the same.
 func (j *judge) quorum() {
 	if j.Inventory.Quorate {
 		return
+	}
+	reason, start := finding.Why("no-quorum"), "start the missing nodes, then run preflight again"
+	hidden := slices.DeleteFunc(slices.Clone(j.Inventory.Gaps), func(g cluster.Gap) bool {
+		return g.Path != "/" || g.Privilege != cluster.SysAudit
+	})
+	if len(hidden) > 0 {
+		reason, start = finding.Why("quorum-hidden"), "or "+start
 	}
 	for i := range j.out {
 		f := &j.out[i]
@@ -105,8 +113,11 @@ func (j *judge) quorum() {
 		}
 		was := f.Kind
 		f.Evidence, f.Steps, f.Differs, f.Updates, f.Import = nil, nil, nil, nil, ""
-		f.Is(finding.Unknown, finding.Why("no-quorum")).Because("with quorum: %s", was)
-		f.Next("start the missing nodes, then run preflight again", "pvecm status")
+		f.Is(finding.Unknown, reason).Because("with quorum: %s", was)
+		for _, g := range hidden {
+			f.Next(grant, g.Fix)
+		}
+		f.Next(start, "pvecm status")
 	}
 }
 

@@ -1,7 +1,11 @@
 package guard
 
 import (
+	"slices"
+	"testing"
+
 	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -31,5 +35,28 @@ func unknownCases() []ruleCase {
 		{"adopt", onlyGuest, func(s *scene) {
 			s.guest().Config.Raw, s.Project.Profiles = map[string]string{"net0": "virtio", "net2": "virtio"}, []schema.Profile{{Name: "default", IgnoreAll: true}}
 		}, ""},
+	}
+}
+
+// TestQuorum: without quorum, nothing is sure. Where the token does not see the quorum, the step that lets it comes first.
+func TestQuorum(t *testing.T) {
+	for _, c := range []struct {
+		gaps  []cluster.Gap
+		code  finding.Code
+		lines []string
+	}{
+		{nil, "no-quorum", []string{"pvecm status"}},
+		{[]cluster.Gap{{Path: "/", Privilege: cluster.SysAudit, Fix: "pveum acl modify"}, {Path: "/vms", Privilege: cluster.VMAudit}}, "quorum-hidden", []string{"pveum acl modify", "pvecm status"}},
+	} {
+		in := input([]tf.Resource{inState("web1", 100)}, newGuest(100, "web1"))
+		in.Inventory.Quorate, in.Inventory.Gaps = false, c.gaps
+		f := Judge(in)[0]
+		var lines []string
+		for _, s := range f.Steps {
+			lines = append(lines, s.Lines[0].String())
+		}
+		if f.Key != "web1" || f.Kind != finding.Unknown || f.Reason.Code != c.code || !slices.Equal(lines, c.lines) {
+			t.Errorf("%s: %v, %q", f.Key, f.Reason, lines)
+		}
 	}
 }

@@ -305,6 +305,7 @@ var sentences = map[finding.Code]string{
 	"storage-missing":              "an apply would migrate it, and the target lacks a storage of its drives",
 	"tainted":                      "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again",
 	"target-down":                  "an apply would migrate it to a node that is %s",
+	"quorum-hidden":                "too few nodes are online to be sure of a quorum, and the token does not see it: without one, writes fail, some of them after the disks are deleted",
 	"reads-added":                  "this run would write into the state what somebody has added to the {guest}, and the next apply would remove it, like what the spec has removed",
 	"nics-since-plan":              "a network device was added after the plan was made, and an apply of that plan would remove or replace it",
 	"started-since-plan":           "it was started after the plan was made, and an apply of that plan would stop it and leave it off",

@@ -55,10 +55,11 @@ func (w *faultCase) oneOpinion(args ...string) {
 	w.Logf("preflight, guard and drift agree about %d VMs and %d changes; %d VMs are refused", len(preflight), compared, len(refused))
 }
 
-// updatesOf are the changes of a finding of preflight, other than those of the state alone.
+// updatesOf are the changes of a finding of preflight, other than those of the state alone, and other than what the provider
+// writes or removes beside them: drift says what differs.
 func updatesOf(f *finding.Finding) (out []string) {
 	for _, u := range f.Updates {
-		if u.Does != effect.Settles {
+		if !slices.Contains([]string{effect.Settles, effect.Dropped, effect.Beside}, u.Does) {
 			out = append(out, fmt.Sprintf("%s: %s -> %s, %s", u.Name, u.Was, u.Is, u.Does))
 		}
 	}
