@@ -107,9 +107,9 @@ func (s *subject) ambiguousContainer() {
 		s.Because("%s", Describe(g))
 		looks, lines = append(looks, inspect(g)), append(lines, s.adoptLine(g.VMID))
 	}
-	what := "if it is this container, and the lock was lost, restore that; or run"
+	what := "if it is this container, and the lock was lost, restore that; or " + s.removeKeys() + "run"
 	if len(lines) > 1 {
-		what = "if one of them is this container, and the lock was lost, restore that; or run the line of the right one"
+		what = "if one of them is this container, and the lock was lost, restore that; or " + s.removeKeys() + "run the line of the right one"
 	}
 	s.Next("inspect each", looks...)
 	s.Add(finding.Step{What: what, Lines: lines})

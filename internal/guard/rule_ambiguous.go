@@ -53,6 +53,6 @@ func (s *subject) ambiguous() {
 		s.Add(finding.Step{What: "or " + s.leaveRelease(), Lines: s.forget()})
 		return
 	}
-	s.Next("then write the line of the right one into "+s.at.Spec+", or run `stackgen adopt KEY=VMID`", lines...)
+	s.Next("then "+s.removeKeys()+"write the line of the right one into "+s.at.Spec+", or run `stackgen adopt KEY=VMID`", lines...)
 	s.Next("or, if it is none of them, give the VM another name in "+s.at.Spec, s.line("name: ANOTHER_NAME"))
 }

@@ -78,13 +78,20 @@ func (s *subject) goneToOtherVMID() {
 // removeFirst names what must be done before adoptCopy adopts: keys that keep an entry from being adopted, and
 // its first command.
 func (s *subject) removeFirst() (out string) {
-	if keys := s.notOfAdopted(); len(keys) > 0 {
-		out = "remove " + strings.Join(keys, " and ") + " from its entry in " + s.at.Spec + ", "
-	}
+	out = s.removeKeys()
 	if len(s.states) > 0 {
 		out += "remove the former one from the state, "
 	}
 	return out
+}
+
+// removeKeys names the keys that must be removed before the guest is adopted as another one; "" if it has none.
+func (s *subject) removeKeys() string {
+	keys := s.notOfAdopted()
+	if len(keys) == 0 {
+		return ""
+	}
+	return "remove " + strings.Join(keys, " and ") + " from its entry in " + s.at.Spec + ", "
 }
 
 // notOfAdopted are the keys in the entry of a guest that keep it from being adopted as another guest.
