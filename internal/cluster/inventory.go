@@ -104,6 +104,7 @@ type Datastore struct {
 	Shared   bool     `json:"shared,omitempty"`
 	Disabled bool     `json:"disabled,omitempty"`
 	Nodes    []string `json:"nodes,omitempty"` // empty for all nodes
+	Chain    bool     `json:"chain,omitempty"` // its option snapshot-as-volume-chain: each snapshot of a qcow2 image is a volume of its own
 }
 
 // Files are the files of one content that a storage has, as a node sees it. Only what Proxmox VE has

@@ -58,7 +58,8 @@ func (inv *Inventory) withoutSnapshots(node string, all []image) string {
 // OnlyNewest reports whether Proxmox VE takes a VM back to its newest snapshot only.
 func (inv *Inventory) OnlyNewest(g *Guest) bool {
 	for _, i := range images(g) {
-		if s := inv.Storage(i.storage, g.Node); s != nil && StorageTypeOf(s.Type).OnlyNewest {
+		s, d := inv.Storage(i.storage, g.Node), inv.Datastore(i.storage)
+		if s != nil && StorageTypeOf(s.Type).OnlyNewest || d != nil && d.Chain && i.format == "qcow2" {
 			return true
 		}
 	}

@@ -25,7 +25,7 @@ var storageTypes = []StorageType{
 	{Name: "glusterfs", Files: true, Links: true},
 	{Name: "cephfs", Files: true, Links: true},
 	{Name: "btrfs", Links: true, Snapshots: true},
-	{Name: "lvm", Raw: true, Threads: true}, // qcow2, too, since Proxmox VE 9
+	{Name: "lvm", Raw: true, Threads: true}, // qcow2, too, with the option snapshot-as-volume-chain of Proxmox VE 9
 	{Name: "lvmthin", Raw: true, Links: true, BaseFree: true, Snapshots: true},
 	{Name: "zfspool", Raw: true, Links: true, Snapshots: true, Replicates: true, OnlyNewest: true},
 	{Name: "zfs", Raw: true, Links: true, Snapshots: true, OnlyNewest: true},

@@ -31,7 +31,7 @@ func stack(t *testing.T, vms string) *schema.Stack {
 func TestConfigurationFeasibility(t *testing.T) {
 	template := map[string]string{"boot": "order=scsi0;net0", "scsi0": "local:9000/base-9000-disk-0.qcow2,size=2G", "ide2": "local:9000/vm-9000-cloudinit.qcow2,media=cdrom",
 		"ide0": "none,media=cdrom", "efidisk0": "local:9000/base-9000-disk-1.raw,size=128K", "usb1": "spice", "cpu": "custom-old"}
-	for _, c := range []struct{ spec, release, create, update string }{
+	for _, c := range []struct{ spec, release, chain, create, update string }{
 		{spec: "boot_order: [scsi0, net0]"},
 		{spec: "boot_order: [ide0, ide2, usb1, net0]"},
 		{spec: "boot_order: [scsi5]", create: "its boot order names scsi5, which it does not have > boot_order [scsi0]", update: "same"},
@@ -51,6 +51,9 @@ func TestConfigurationFeasibility(t *testing.T) {
 		{spec: "disks: [{interface: scsi1, size: 8, datastore: thin, format: qcow2}]", create: "storage thin has no disk images in format qcow2 > disks thin > disks local", update: "same"},
 		{spec: "disks: [{interface: scsi1, size: 8, datastore: thick, format: qcow2}]", create: "storage thick has no disk images in format qcow2 > disks thick > disks local", update: "same"},
 		{spec: "disks: [{interface: scsi1, size: 8, datastore: thick, format: qcow2}]", release: "9.0.3"},
+		{spec: "disks: [{interface: scsi1, size: 8, datastore: thick, format: qcow2}]", release: "9.0.3", chain: "1"},
+		{spec: "disks: [{interface: scsi1, size: 8, datastore: thick, format: qcow2}]", release: "9.0.3", chain: "0",
+			create: "storage thick has no disk images in format qcow2 > disks thick > disks local > ", update: "same"},
 		{spec: "disks: [{interface: scsi1, size: 8, datastore: thick, format: vmdk}]", release: "9.0.3", create: "storage thick has no disk images in format vmdk > disks thick > disks local", update: "same"},
 		{spec: "cpu_type: custom-lab"},
 		{spec: "cpu_type: custom-none", create: "the cluster has no CPU model custom-none > cpu_type x86-64-v2-AES", update: "same"},
@@ -64,6 +67,9 @@ func TestConfigurationFeasibility(t *testing.T) {
 		}
 		for _, x := range [][2]string{{"local", "dir"}, {"thin", "lvmthin"}, {"thick", "lvm"}} {
 			inv.Storages = append(inv.Storages, cluster.Storage{ID: x[0], Node: "pve1", Type: x[1], Content: "images", Active: true})
+			if c.chain != "" {
+				inv.Datastores = append(inv.Datastores, cluster.Datastore{ID: x[0], Type: x[1], Content: "images", Chain: c.chain == "1"})
+			}
 		}
 		entry := &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}
 		created, unknown := Creation(inv, s.VMs[0], entry)

@@ -347,6 +347,21 @@ func TestResetOnZFS(t *testing.T) {
 	w.want(w.resets("second")[:1], "done reset to second of TIME, and stopped")
 }
 
+// TestResetOnChain: with the option snapshot-as-volume-chain, an image of format qcow2 goes back to its newest snapshot only.
+func TestResetOnChain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, func(s *pvesim.Seed) {
+		s.Guests[len(s.Guests)-1].Config["scsi0"] = "local:301/vm-301-disk-0.qcow2,size=1G"
+		for _, x := range s.Storages {
+			x.Chain = x.ID == "local"
+		}
+	})
+	w.saves("first")
+	w.saves("second")
+	w.want(w.resets("first"), "refused its storage goes back to its newest snapshot only, which is second, and not to first")
+	w.want(w.resets("second"), "done reset to second of TIME, and stopped")
+}
+
 // TestPoints: the checkpoint of a VM is the one that was taken or reset to last.
 func TestPoints(t *testing.T) {
 	t.Parallel()

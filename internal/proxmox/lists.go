@@ -89,6 +89,7 @@ type datastore struct {
 	Shared  number `json:"shared"`
 	Disable number `json:"disable"`
 	Nodes   string `json:"nodes"`
+	Chain   number `json:"snapshot-as-volume-chain"`
 }
 
 // A nodeStorage is one entry of the storages of a node.

@@ -46,7 +46,7 @@ func (r *reader) addDatastores(list []datastore) {
 		nodes := strings.FieldsFunc(d.Nodes, func(r rune) bool { return r == ',' })
 		slices.Sort(nodes)
 		r.inv.Datastores = append(r.inv.Datastores, cluster.Datastore{ID: d.ID, Type: d.Type, Content: sortedList(d.Content),
-			Shared: d.Shared != 0, Disabled: d.Disable != 0, Nodes: nodes})
+			Shared: d.Shared != 0, Disabled: d.Disable != 0, Nodes: nodes, Chain: d.Chain != 0})
 	}
 }
 

@@ -53,6 +53,9 @@ func (s *Storage) config() object {
 	if s.Disabled {
 		out["disable"] = 1
 	}
+	if s.Chain {
+		out["snapshot-as-volume-chain"] = 1
+	}
 	return out
 }
 
@@ -88,7 +91,8 @@ func createStorage(c *call) (any, error) {
 	c.w.seed.Storages = append(c.w.seed.Storages, &Storage{ID: id, Type: c.p["type"], Shared: c.flag("shared"),
 		Content: schema.SplitList(c.p["content"]), Nodes: schema.SplitList(c.p["nodes"]),
 		Path: c.p["path"], VG: c.p["vgname"], Pool: cmp.Or(c.p["thinpool"], c.p["pool"]),
-		Disabled: c.flag("disable"), Size: first.Size, Used: first.Used, Reserved: first.Reserved, Bandwidth: first.Bandwidth})
+		Disabled: c.flag("disable"), Chain: c.flag("snapshot-as-volume-chain"),
+		Size: first.Size, Used: first.Used, Reserved: first.Reserved, Bandwidth: first.Bandwidth})
 	return object{"storage": id, "type": c.p["type"]}, nil
 }
 
@@ -124,6 +128,9 @@ func updateStorage(c *call) (any, error) {
 	}
 	if c.has("disable") {
 		s.Disabled = c.flag("disable")
+	}
+	if c.has("snapshot-as-volume-chain") {
+		s.Chain = c.flag("snapshot-as-volume-chain")
 	}
 	return object{"storage": s.ID, "type": s.Type}, nil
 }

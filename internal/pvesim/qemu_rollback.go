@@ -56,14 +56,14 @@ func (c *call) mayStartAgain(start bool) error {
 	return c.w.require(c.who, "/vms/"+itoa(c.vmid()), "VM.PowerMgmt")
 }
 
-// newestOnly returns the error of a rollback of a disk on ZFS that has newer snapshots.
-// Source: volume_rollback_is_possible of ZFSPoolPlugin.
+// newestOnly returns the error of a rollback of a disk that has newer snapshots, on ZFS, or as a chain of images.
+// Source: volume_rollback_is_possible of ZFSPoolPlugin, and of the package's Plugin since 9.0.
 func (w *cluster) newestOnly(g *Guest, s *Snapshot) error {
 	for _, k := range snapshotDisks(s.Config) {
 		file := parseDrive(s.Config[k]).file
 		on := w.storage(storageOf(file))
 		newer := func(o *Snapshot) bool { return o.Time.After(s.Time) && attached(o.Config, file) }
-		if on != nil && on.Type == "zfspool" && slices.ContainsFunc(g.Snapshots, newer) {
+		if on != nil && (on.Type == "zfspool" || on.Chain && volumeFormat(file) == "qcow2") && slices.ContainsFunc(g.Snapshots, newer) {
 			return failf("can't rollback, '%s' is not most recent snapshot on '%s'", s.Name, file)
 		}
 	}

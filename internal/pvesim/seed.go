@@ -125,6 +125,7 @@ type Storage struct {
 	Path      string   `yaml:"path,omitempty"`
 	VG        string   `yaml:"vg,omitempty"`
 	Pool      string   `yaml:"pool,omitempty"`
+	Chain     bool     `yaml:"snapshot-as-volume-chain,omitempty"` // each snapshot of a qcow2 image is a file of its own
 	Size      Size     `yaml:"size,omitempty"`
 	Used      Size     `yaml:"used,omitempty"`
 	Reserved  Size     `yaml:"reserved,omitempty"` // neither used nor available: a reserve of ext4, or of a quota
