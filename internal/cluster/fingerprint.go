@@ -120,14 +120,20 @@ func (r *identity) contradicts(g *Guest) bool {
 
 // createdAgain reports whether our own run created the VM again after its recorded guest
 // was gone, so that a guest has another UUID than the recorded one: the run recorded which
-// UUID that was, or the state is newer than the observation and has the guest's name.
+// UUID that was, or the state is newer than the observation and has the guest's name and all
+// of its MAC addresses, as right after a creation.
 func createdAgain(entry *lock.VM, state StateVM, g *Guest) bool {
 	if entry == nil || entry.Fingerprint == nil {
 		return false
 	}
 	begun := state.Begun.VMID == g.VMID && strings.EqualFold(state.Begun.UUID, entry.Fingerprint.UUID)
-	newer := state.VMID == g.VMID && state.Newer && state.Name == cmp.Or(g.Name, g.Config.Raw["name"])
+	newer := state.VMID == g.VMID && state.Newer && state.Name == cmp.Or(g.Name, g.Config.Raw["name"]) && sameMACs(state.MACs, g.Config.MACs)
 	return begun || newer
+}
+
+// sameMACs reports whether two lists have the same MAC addresses, and any.
+func sameMACs(a, b []string) bool {
+	return len(a) > 0 && len(a) == len(b) && !slices.ContainsFunc(a, func(mac string) bool { return !hasMAC(b, mac) })
 }
 
 // recorded reports whether there is something that the VM must agree with.

@@ -54,6 +54,8 @@ func TestIdentityDecidesBeforeAdoptAndName(t *testing.T) {
 		"another UUID, and in no spec":                      {gone, both, inState(mac1), printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
 		"another UUID, created again later":                 {spec, both, newer(mac1), printed(101, "web", otherUUID, mac1), "identity is 101"},
 		"another UUID and MAC, created again later":         {spec, both, newer(mac2), printed(101, "web", otherUUID, mac2), "identity is 101"},
+		"another UUID, and one of two MACs":                 {spec, both, newer(mac1, mac2), printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
+		"another UUID, and no MACs":                         {spec, both, newer(), printed(101, "web", otherUUID), "other-identity held by 101 differs"},
 		"another UUID and name, created again later":        {spec, both, newer(mac1), printed(101, "x", otherUUID, mac1), "other-identity held by 101 differs"},
 		"neither the state's nor the UUID":                  {spec, both, newer(mac2), printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
 		"another UUID, and a run began it":                  {spec, both + decided, begun(101, testUUID), printed(101, "web", otherUUID, mac1), "identity is 101"},

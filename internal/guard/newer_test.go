@@ -76,3 +76,35 @@ func TestNewerNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestNewerStateRebuildsNothing: it is too little for a rebuild, too, unless a run from here has recorded that it creates the VM again.
+func TestNewerStateRebuildsNothing(t *testing.T) {
+	const mac = "BC:24:11:00:00:01"
+	for name, c := range map[string]struct {
+		begun map[string]cluster.Begun
+		want  string
+	}{
+		"only a newer state":            {nil, "would-destroy rebuild-other-uuid"},
+		"a run began to create another": {map[string]cluster.Begun{"lab/web1": {VMID: 100, UUID: "another"}}, "would-destroy rebuild-other-uuid"},
+		"replaced before, unhealthy":    {map[string]cluster.Begun{"again": {}}, "would-destroy rebuild-other-uuid"},
+		"a run began to create it":      {map[string]cluster.Begun{"lab/web1": {VMID: 100, UUID: "u-web1"}}, "replaces web1 100 from 9000"},
+	} {
+		in := rebuildable()
+		in.Begun = c.begun
+		g := in.Inventory.Guest(100)
+		g.Config = &cluster.Config{UUID: "stranger", MACs: []string{mac}, Raw: map[string]string{"name": "web1"}}
+		unit := tf.VMUnit("lab")
+		state := in.State[unit]
+		state.Serial, state.Lineage, state.Resources[0].Cloned, state.Resources[0].MACs = 5, "l", true, []string{mac}
+		in.State[unit] = state
+		u := in.Lock.Stacks[0].Value.Units.Get(lock.UnitVM)
+		u.Serial, u.Lineage = 3, "l"
+		_, again := c.begun["again"]
+		if again {
+			in.Lock.Stacks[0].Value.VMs.Get("web1").Rebuild = &lock.Rebuild{UUID: "u-before", Unhealthy: true}
+		}
+		if got := decided(in, map[bool]string{true: "again"}[again]); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}

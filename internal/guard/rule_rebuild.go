@@ -109,6 +109,9 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 		return
 	case found[i].Case != finding.SilentAgent && found[i].Reason.Code != halfExchanged && (!found[i].Kind.Exists() || found[i].Stops()):
 		r.refuseFound(&found[i])
+	case r.onlyNewer(g) && !(r.entry.RebuildBegun() && r.done(g, &found[i])):
+		r.refuse("rebuild-other-uuid").Because("%s", Describe(g)).Next("inspect it", inspect(g)).
+			Next("if it is the right VM, record what it is now; then run the same command again", "stackgen resolve", "stackgen render")
 	default:
 		r.f.Node = cmp.Or(g.Node, r.f.Node)
 		if state := r.state(); r.allows(g, state) {
@@ -127,6 +130,14 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 func (r *rebuilder) elsewhere(g *cluster.Guest) bool {
 	b := r.entry.Rebuild
 	return b != nil && b.Waits && g != nil && g.Config != nil && g.Config.UUID != "" && !strings.EqualFold(b.UUID, g.Config.UUID)
+}
+
+// onlyNewer reports whether a guest has another UUID than the recorded one, and no run from here has recorded that it creates the
+// VM again: that its state is newer than what was recorded is too little to destroy a guest.
+func (r *rebuilder) onlyNewer(g *cluster.Guest) bool {
+	begun := r.Begun[r.f.Stack+"/"+r.f.Key]
+	return r.seen() && g != nil && g.Config != nil && g.Config.UUID != "" && !strings.EqualFold(r.entry.Fingerprint.UUID, g.Config.UUID) &&
+		(begun.VMID != g.VMID || !strings.EqualFold(begun.UUID, r.entry.Fingerprint.UUID))
 }
 
 // done reports whether a guest is the one that a run has made which did not end.
