@@ -73,6 +73,15 @@ func MappingOf(key, value string) (kind, name string) {
 // MappingPath is the ACL path of a resource mapping.
 func MappingPath(kind, name string) string { return "/mapping/" + kind + "/" + name }
 
+// ModelPath is the ACL path of a CPU model that an administrator defines; "" for another one.
+func ModelPath(cpu string) string {
+	name, custom := strings.CutPrefix(cpu, pve.CustomPrefix)
+	if !custom {
+		return ""
+	}
+	return "/mapping/cpu/" + name
+}
+
 // SeesMapping reports whether a resource mapping would be listed. Who may only audit it cannot give it to a VM.
 func (inv *Inventory) SeesMapping(kind, name string) bool {
 	return inv.Access != nil && inv.Access.Rights.Has(MappingPath(kind, name), MappingUse)

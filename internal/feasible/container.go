@@ -76,6 +76,9 @@ func (c *creation) containerPrivileges() {
 			g.needVM("set its "+f.Key, f.Right.Privilege)
 		}
 	}
+	if c.vm.ClonedFrom == 0 && !v.Get(guest.Unprivileged).Bool() && c.inv.Since(9, 0) {
+		g.need("/", cluster.SysModify, "make it privileged")
+	}
 	for _, id := range volumeStorages(c.vm) {
 		g.need("/storage/"+id, cluster.AllocateSpace, "create its volume")
 	}

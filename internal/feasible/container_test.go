@@ -40,6 +40,18 @@ func TestContainerPrivileges(t *testing.T) {
 			t.Errorf("without %q: %v", without, found)
 		}
 	}
+	// Since 9.0, a privileged container needs more.
+	for _, c := range []struct {
+		release, unprivileged string
+		needs                 bool
+	}{{"8.4.21", "false", false}, {"9.0.3", "true", false}, {"9.0.3", "false", true}} {
+		inv := &cluster.Inventory{Release: c.release, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Access: &cluster.Access{Rights: cluster.Rights{"/vms": all, "/storage": all}}}
+		values := values.With(text(guest.Unprivileged), scalar(schema.ShapeBool, c.unprivileged))
+		found, _ := Creation(inv, &schema.VM{Kind: guest.Container, Values: values}, &lock.VM{Kind: guest.Container, VMID: 110, Node: "pve1"})
+		if strings.Contains(fmt.Sprint(found), "Sys.Modify on /") != c.needs {
+			t.Errorf("%s, unprivileged %s: %v", c.release, c.unprivileged, found)
+		}
+	}
 }
 
 // TestContainerPaths: what the token may do is read for each storage with a volume of a container, and needed there.

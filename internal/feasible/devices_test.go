@@ -125,6 +125,24 @@ func TestCPUModelRights(t *testing.T) {
 	}
 }
 
+// TestTemplateModelRights: since 9.2, a clone needs the CPU model of its template, too.
+func TestTemplateModelRights(t *testing.T) {
+	vm := stack(t, "vms: {web: {}}").VMs[0]
+	entry := &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}
+	for release, needs := range map[string]bool{"8.4.21": false, "9.1.2": false, "9.2.0": true, "9.2.1": false} {
+		template := cluster.Guest{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &cluster.Config{Raw: map[string]string{"cpu": "cputype=custom-lab,flags=+aes"}}}
+		inv := &cluster.Inventory{Release: release, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: []cluster.Guest{template},
+			Access: &cluster.Access{Rights: cluster.Rights{"/vms": map[string]bool{cluster.VMAudit: true}}}}
+		if release == "9.2.1" {
+			inv.Access.Rights["/mapping"] = map[string]bool{cluster.MappingUse: true}
+		}
+		found, _ := Creation(inv, vm, entry)
+		if text := fmt.Sprint(found); strings.Contains(text, "Mapping.Use on /mapping/cpu/lab") != needs {
+			t.Errorf("%s: %s", release, text)
+		}
+	}
+}
+
 // TestCloudInitDriveReplacesCDROM: the provider deletes what is at the interface of the cloud-init drive that a VM gets, also a CD-ROM
 // drive that no spec has.
 func TestCloudInitDriveReplacesCDROM(t *testing.T) {

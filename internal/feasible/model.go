@@ -37,10 +37,10 @@ func (c *creation) model() {
 
 // model needs what it takes to use a CPU model of the administrator.
 func (g *grantCheck) model(cpu string) {
-	switch name := strings.TrimPrefix(cpu, "custom-"); {
-	case !pve.CustomModel(cpu):
+	switch at := cluster.ModelPath(cpu); {
+	case at == "":
 	case g.inv.Since(9, 2):
-		g.need("/mapping/cpu/"+name, cluster.MappingUse, "use the CPU model")
+		g.need(at, cluster.MappingUse, "use the CPU model")
 	default:
 		g.need("/nodes", cluster.SysAudit, "use the CPU model")
 	}

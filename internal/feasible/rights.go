@@ -105,6 +105,9 @@ func (g *grantCheck) clone() {
 			g.needNetwork(nic.Bridge(), nic.VLAN())
 		}
 	}
+	if t := g.template; t != nil && t.Config != nil && g.inv.Since(9, 2) { // it checks the model of the template, too
+		g.model(pve.Parse(t.Config.Raw["cpu"]).Default("cputype"))
+	}
 	if _, migrates := g.isCrossNode(); migrates {
 		g.needVM("migrate the clone from the template's node", cluster.VMMigrate)
 	}
@@ -269,6 +272,9 @@ func Paths(v *schema.VM) []string {
 	}
 	for _, nic := range v.Values.Get(guest.Networks).List() {
 		out = append(out, cluster.BridgePath(nic.Get(guest.Bridge).Str()))
+	}
+	if at := cluster.ModelPath(v.Values.Get(guest.CPUType).Str()); at != "" {
+		out = append(out, at)
 	}
 	drives := []*schema.Node{v.Values.Get(guest.RootFS), v.Values.Get(guest.CloudInit), v.Values.Get(guest.EFI), v.Values.Get(guest.TPM)}
 	for _, d := range slices.Concat(drives, v.Values.Get(guest.Disks).List(), v.Values.Get(guest.Mounts).List()) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 )
 
 func (r *reader) addGap(g cluster.Gap) {
@@ -78,6 +79,19 @@ func (r *reader) proveFree(ctx context.Context, vmid int) {
 	defer r.mu.Unlock()
 	reason := fmt.Sprintf("VM %d is not visible, whether it exists or not: an ACL entry for %s removes the privilege", vmid, at)
 	r.inv.Gaps = append(r.inv.Gaps, r.missing(ctx, at, cluster.VMAudit, reason))
+}
+
+// modelPaths are the ACL paths of the CPU models of guests that an administrator defines: a clone of one needs its model, since 9.2.
+func (r *reader) modelPaths(guests []*cluster.Guest) (paths []string) {
+	for _, g := range guests {
+		if g.Config == nil || !g.Template || !r.inv.Since(9, 2) {
+			continue
+		}
+		if at := cluster.ModelPath(pve.Parse(g.Config.Raw["cpu"]).Default("cputype")); at != "" {
+			paths = append(paths, at)
+		}
+	}
+	return paths
 }
 
 // readPaths reads the privileges on paths that a create needs, and on those above them. The dump of privileges

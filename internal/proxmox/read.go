@@ -111,6 +111,7 @@ func (r *reader) run(ctx context.Context) error {
 	candidates := r.candidates()
 	r.wanted.Progress(fmt.Sprintf("reading %d of %s", len(candidates), cluster.Count(len(r.guests), "guest")))
 	concurrently(candidates, func(g *cluster.Guest) { r.readConfig(ctx, g) })
+	r.wanted.Paths = append(slices.Clone(r.wanted.Paths), r.modelPaths(candidates)...)
 	r.readMappings(ctx)
 	r.readImages(ctx)
 	r.readArchives(ctx)

@@ -118,5 +118,8 @@ func BootOrder(raw map[string]string) []string {
 	return nil
 }
 
+// CustomPrefix begins a CPU type that is a model which an administrator defines.
+const CustomPrefix = "custom-"
+
 // CustomModel reports whether a CPU type is a model that an administrator defines.
-func CustomModel(cpu string) bool { return strings.HasPrefix(cpu, "custom-") }
+func CustomModel(cpu string) bool { return strings.HasPrefix(cpu, CustomPrefix) }

@@ -28,7 +28,7 @@ func clusterHandlers() map[string]handler {
 // release returns the simulated package versions.
 func release(v string) (release, version, repoid string) {
 	if v == "9" {
-		return "9.1", "9.1.4", "0f2b6a1d9c5e4a73"
+		return "9.2", "9.2.11", "0f2b6a1d9c5e4a73"
 	}
 	return "8.4", "8.4.21", "2606ac850d46da29"
 }

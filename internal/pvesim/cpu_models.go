@@ -41,6 +41,15 @@ func cpuModel(conf map[string]string) string {
 	return strings.TrimPrefix(kind, "cputype=")
 }
 
+// useModel returns the error of a guest that gets a CPU model of the administrator. Source: check_cpu_model_access of
+// PVE::API2::Qemu.
+func (c *call) useModel(name string) error {
+	if c.w.seed.Version == "9" {
+		return c.w.require(c.who, "/mapping/cpu/"+name, "Mapping.Use")
+	}
+	return c.w.require(c.who, "/nodes", "Sys.Audit")
+}
+
 // checkModels checks the models of the CPU and of the display. A CPU model of the
 // administrator must exist, and a guest gets it only from somebody who may see such models.
 func (c *call) checkModels(set, was map[string]string) error {
@@ -49,7 +58,7 @@ func (c *call) checkModels(set, was map[string]string) error {
 			return badParam("cpu", "invalid format - Custom cputype '%s' not found\n", name)
 		}
 		if cpuModel(was) != cpuModel(set) {
-			if err := c.w.require(c.who, "/nodes", "Sys.Audit"); err != nil {
+			if err := c.useModel(name); err != nil {
 				return err
 			}
 		}

@@ -73,9 +73,15 @@ var sizeOnly = regexp.MustCompile(`^\d+(\.\d+)?$`)
 func (c *call) newContainer(vmid int, pool string) (set, mounts map[string]string, err error) {
 	set = c.configOptions("node", "vmid", "ostemplate", "pool", "storage", "password", "ssh-public-keys", "start", "force", "restore",
 		"unique", "bwlimit", "ignore-unpack-errors", "unprivileged")
-	o := containerOptions{c: c, vmid: vmid, pool: pool, unprivileged: c.flag("unprivileged")}
+	unprivileged := c.flag("unprivileged") || c.w.seed.Version == "9" && !c.has("unprivileged")
+	o := containerOptions{c: c, vmid: vmid, pool: pool, unprivileged: unprivileged}
 	if err := o.check(set, nil); err != nil {
 		return nil, nil, err
+	}
+	if c.w.seed.Version == "9" && !unprivileged {
+		if err := c.w.require(c.who, "/", "Sys.Modify"); err != nil {
+			return nil, nil, err
+		}
 	}
 	if err := c.archiveAccess(c.p["ostemplate"]); err != nil {
 		return nil, nil, err
@@ -105,7 +111,7 @@ func (c *call) newContainer(vmid int, pool string) (set, mounts map[string]strin
 			return nil, nil, err
 		}
 	}
-	if c.flag("unprivileged") {
+	if unprivileged {
 		set["unprivileged"] = "1"
 	}
 	return set, mounts, nil

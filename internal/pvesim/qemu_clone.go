@@ -140,6 +140,11 @@ func (j *cloneJob) checkVolumes() error {
 	if err := c.checkBridges(j.conf); err != nil {
 		return err
 	}
+	if name, custom := strings.CutPrefix(cpuModel(j.conf), "custom-"); custom && w.seed.Version == "9" {
+		if err := c.useModel(name); err != nil {
+			return err
+		}
+	}
 	if j.target != "" && !shared {
 		return failf("can't clone VM to node '%s' (VM uses local storage)", j.target)
 	}

@@ -175,7 +175,7 @@ func TestContainersAreListed(t *testing.T) {
 
 func TestVersion9(t *testing.T) {
 	b := newTestSim(t, pvesim.Options{Version: "9"})
-	if got := b.data("GET", "/version").(map[string]any)["release"]; got != "9.1" {
+	if got := b.data("GET", "/version").(map[string]any)["release"]; got != "9.2" {
 		t.Errorf("release %v", got)
 	}
 	for _, r := range b.data("GET", "/access/roles").([]any) {

@@ -19,6 +19,7 @@ type grantCase struct {
 	none  []string // paths on which it has nothing
 	vnet  bool     // the VM has a NIC on a virtual network
 	zones string   // the role on all zones
+	model bool     // the template has a CPU model of the administrator
 	says  string
 }
 
@@ -33,6 +34,7 @@ func TestRebuildPastesGrants(t *testing.T) {
 		{name: "nothing on a bridge", none: []string{"/sdn/zones/localnetwork"}, says: "SDN.Use on /sdn/zones/localnetwork/vmbr0"},
 		{name: "only audit of the zones", vnet: true, zones: "PVEAuditor", says: "SDN.Use on /sdn/zones/lab"},
 		{name: "nothing on the zones", vnet: true, zones: "NoAccess", says: "the token does not see all networks"},
+		{name: "nothing on the CPU model", model: true, none: []string{"/mapping/cpu/lab"}, says: "Mapping.Use on /mapping/cpu/lab"},
 		{name: "nothing on the zone", vnet: true, none: []string{"/sdn/zones/lab"}, says: "virtual network vnet1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,6 +55,14 @@ func (c *grantCase) run(t *testing.T) {
 	check(t, err)
 	roleWithoutAudit(seed)
 	seed.VNets = append(seed.VNets, &pvesim.VNet{ID: "vnet1", Zone: "lab"})
+	if c.model {
+		seed.Version, seed.CPUs = "9", []string{"lab"}
+		for _, g := range seed.Guests {
+			if g.VMID == 9002 {
+				g.Config["cpu"] = "custom-lab"
+			}
+		}
+	}
 	sim := p.simulateSeed(seed)
 	p.render()
 	p.deployed(0, "apply --yes", "live is as its spec says")
