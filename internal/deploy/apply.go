@@ -178,6 +178,10 @@ func exceptions(found []finding.Finding) string {
 			made = append(made, fmt.Sprintf("%s from %d", f, f.MadeFrom))
 		}
 		for _, m := range f.MadeWith {
+			if m.Read {
+				lacks = append(lacks, fmt.Sprintf("%s has %s: %s", f, m.Property, m.Was))
+				continue
+			}
 			what = "not made as their specs say"
 			made = append(made, fmt.Sprintf("%s with %s: %s", f, m.Property, m.Was))
 		}

@@ -29,10 +29,17 @@ func (x *explainer) oldTemplate(f *finding.Finding) {
 // that acts at creation only.
 func (x *explainer) madeOtherwise(f *finding.Finding) {
 	for _, m := range f.MadeWith {
-		own := x.acted(f, finding.Why("drift-creation-only"), m.Property, m.Was, m.Spec)
+		why, has := finding.Why("drift-creation-only"), "made with"
+		if m.Read {
+			why, has = finding.Why("read-otherwise"), "it has"
+		}
+		own := x.acted(f, why, m.Property, m.Was, m.Spec)
 		own.MadeWith = []finding.Made{m}
-		own.Because("made with %s: %s, and the spec says %s", m.Property, cmp.Or(m.Was, "none"), cmp.Or(m.Spec, "none"))
-		if f.Kind == finding.CreationOnly {
+		own.Because("%s %s: %s, and the spec says %s", has, m.Property, cmp.Or(m.Was, "none"), cmp.Or(m.Spec, "none"))
+		switch {
+		case m.Read:
+			own.Steps, own.Change.Cause = m.Steps, finding.NotKnown
+		case f.Kind == finding.CreationOnly:
 			own.Steps = f.Steps
 		}
 	}

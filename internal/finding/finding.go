@@ -120,6 +120,8 @@ type Made struct {
 	Property string `json:"property"`
 	Was      string `json:"made"`
 	Spec     string `json:"spec"`
+	Read     bool   `json:"read,omitempty"` // made is what it has now, whatever it was made with
+	Steps    []Step `json:"-"`              // the ways out of this one
 }
 
 // An Update is one value, block or device of a VM that an apply would change.

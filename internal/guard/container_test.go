@@ -317,6 +317,57 @@ func TestMountsMissing(t *testing.T) {
 	}
 }
 
+// TestReadOtherwise: what acts at the creation of a container only, and differs from its spec, is named, with the
+// line that sets it.
+func TestReadOtherwise(t *testing.T) {
+	text := func(s string) *schema.Node { return schema.Scalar(schema.Pos{}, schema.ShapeString, s) }
+	nesting := (&schema.Node{Shape: schema.ShapeMap}).With(text(guest.Nesting), schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))
+	for name, c := range map[string]struct {
+		pool, raw   string
+		change      func(s *scene)
+		made, lines string
+	}{
+		"as the spec":        {"lab", "ostype: debian features: nesting=1", nil, "", ""},
+		"in no pool":         {"", "ostype: debian features: nesting=1", nil, "pool none", "pvesh set /pools/lab --vms 110"},
+		"in another pool":    {"old", "ostype: debian features: nesting=1", nil, "pool old", "pvesh set /pools/lab --vms 110 --allow-move 1"},
+		"pool not visible":   {"", "ostype: debian features: nesting=1", func(s *scene) { s.Inventory.Pools = nil }, "", ""},
+		"another system":     {"lab", "ostype: alpine features: nesting=1", nil, "os_type alpine", "os_type: alpine  # containers.dns"},
+		"no features":        {"lab", "ostype: debian", nil, "features none", "pvesh set /nodes/pve1/lxc/110/config --features nesting=1"},
+		"other features":     {"lab", "ostype: debian features: keyctl=1", nil, "features keyctl=1", "pvesh set /nodes/pve1/lxc/110/config --features keyctl=1,nesting=1"},
+		"nesting turned off": {"lab", "ostype: debian features: nesting=0", nil, "features nesting=0", ""},
+		"a profile without the pool": {"", "ostype: alpine features: nesting=1", func(s *scene) {
+			s.Project.Profiles = []schema.Profile{{Name: "default", IgnoreChanges: []string{"pool_id", "operating_system"}}}
+		}, "", ""},
+		"destroyed": {"", "ostype: debian", func(s *scene) { s.Destroy = true }, "", ""},
+		"pools not visible": {"", "ostype: debian features: nesting=1", func(s *scene) {
+			s.Inventory.Access = &cluster.Access{Rights: cluster.Rights{"/pool/lab": {cluster.PoolAudit: true}}}
+		}, "", ""},
+		"a profile of its own": {"", "ostype: alpine", func(s *scene) { s.Project.Profiles = []schema.Profile{{Name: "default", IgnoreAll: true}} }, "", ""},
+	} {
+		s := containerScene(both, nil)
+		s.spec.PoolID = "lab"
+		s.spec.Values = s.spec.Values.With(text(guest.OSType), text("debian")).With(text(guest.Features), nesting)
+		s.guest().Pool, s.guest().Config.Raw, s.Inventory.Pools = c.pool, entries(c.raw), []cluster.Pool{{ID: "lab"}}
+		if c.change != nil {
+			c.change(s)
+		}
+		f := Judge(s.Input)
+		i := slices.IndexFunc(f, func(f finding.Finding) bool { return f.Key == "dns" && f.Type == finding.VM })
+		var made, lines []string
+		for _, m := range f[i].MadeWith {
+			made = append(made, m.Property+" "+m.Was)
+		}
+		for _, step := range f[i].Steps {
+			for _, l := range step.Lines {
+				lines = append(lines, l.String())
+			}
+		}
+		if got := strings.Join(made, ", "); got != c.made || strings.Join(lines, "; ") != c.lines || (f[i].Kind == finding.CreationOnly) != (c.made != "") {
+			t.Errorf("%s: %s %q, %q", name, f[i].Kind, got, lines)
+		}
+	}
+}
+
 // TestContainerMayFail: what probably fails because containers start is a warning of their unit.
 func TestContainerMayFail(t *testing.T) {
 	s := containerScene(nowhere, func(s *scene) {

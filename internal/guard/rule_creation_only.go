@@ -1,15 +1,19 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
+	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -46,6 +50,67 @@ func (s *subject) asMade() {
 	if len(s.MadeWith) > 0 && s.Kind == finding.Managed {
 		s.Is(finding.CreationOnly, finding.Why("creation-only"))
 	}
+}
+
+// readOtherwise says in what a container differs from its spec, of what acts at its creation only and can be read. The
+// provider would replace the container for it, so the modules ignore it, and no plan shows it.
+func (s *subject) readOtherwise() {
+	v, c := s.match.VM, s.guest.Config
+	ours := s.Kind == finding.Managed || s.Kind == finding.CreationOnly
+	if s.Destroy || !ours || v == nil || c == nil || len(c.Raw) == 0 {
+		return
+	}
+	profile := s.Project.Profile(s.entry.Profile)
+	if profile != nil && profile.IgnoreAll {
+		return
+	}
+	ignored := func(key string) bool { // as the profile is written: for containers, it ignores all of them
+		of := schema.FieldOf(guest.VM, key)
+		return profile != nil && of != nil && profile.Ignores(of.Attribute())
+	}
+	field := func(key string) *schema.Field { return schema.FieldOf(guest.Container, key) }
+	if !ignored(guest.Pool) && s.guest.Pool != v.PoolID && s.seesPools(v.PoolID) {
+		options := []string{fmt.Sprintf("--vms %d", s.VMID)}
+		if s.guest.Pool != "" {
+			options = append(options, "--allow-move 1")
+		}
+		s.read(guest.Pool, s.guest.Pool, v.PoolID, "to put it into pool "+v.PoolID, pve.SetPool(v.PoolID, options...))
+	}
+	system := field(guest.OSType)
+	is, spec := c.Raw[system.Entry()], v.Values.Get(guest.OSType).Str()
+	if !ignored(guest.OSType) && spec != "" && is != spec && slices.Contains(system.Enum, is) {
+		s.read(guest.OSType, is, spec, "to say what it is, write into "+s.at.Spec, s.line(guest.OSType+": "+is))
+	}
+	entry := field(guest.Features).Entry()
+	has := pve.Parse(c.Raw[entry])
+	if v.Values.Get(guest.Features).Get(guest.Nesting).Bool() && has.Option(guest.Nesting) != "1" {
+		var lines []string
+		if !has.Has(guest.Nesting) {
+			options := strings.TrimPrefix(c.Raw[entry]+","+guest.Nesting+"=1", ",")
+			lines = []string{set(s.guest, "--"+entry+" "+shell.Word(options))}
+		}
+		s.read(guest.Features, c.Raw[entry], guest.Nesting, "to permit it from its next start on", lines...)
+	}
+}
+
+// seesPools reports whether a pool exists, and the token sees in which one a guest is: Proxmox VE leaves out the others.
+func (s *subject) seesPools(id string) bool {
+	a := s.Inventory.Access
+	return s.Inventory.Pool(id) != nil && (s.guest.Pool != "" || a == nil || a.Rights.Has("/pool", cluster.PoolAudit))
+}
+
+// read adds what a container has of a property, what its spec says, and the lines that change that, if there are any.
+func (s *subject) read(property, is, spec, what string, lines ...string) {
+	if s.Kind == finding.Managed {
+		s.Is(finding.CreationOnly, finding.Why("read-otherwise"))
+	}
+	made := finding.Made{Property: property, Was: cmp.Or(is, "none"), Spec: spec, Read: true}
+	s.Because("it has %s: %s, and the spec says %s", property, made.Was, spec)
+	if len(lines) > 0 {
+		made.Steps = []finding.Step{finding.Do(what, lines...)}
+		s.Add(made.Steps[0])
+	}
+	s.MadeWith = append(s.MadeWith, made)
 }
 
 // madeWith is what the VM was made with, by its state, the lock or its disks, or nothing.

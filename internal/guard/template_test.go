@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -268,7 +269,7 @@ func TestTemplateMadeOtherwise(t *testing.T) {
 		}}
 		found := Judge(rule.scene().Input)
 		f := found[slices.IndexFunc(found, func(f finding.Finding) bool { return f.Type == finding.VM })]
-		if f.Kind != c.kind || !slices.Equal(f.MadeWith, c.made) {
+		if f.Kind != c.kind || !reflect.DeepEqual(f.MadeWith, c.made) {
 			t.Errorf("%s: %s with %v, want %s with %v", name, f.Kind, f.MadeWith, c.kind, c.made)
 		}
 	}

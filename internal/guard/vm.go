@@ -71,6 +71,7 @@ func (s *subject) decide() bool {
 	switch {
 	case rule.ours && s.entry.IsContainer():
 		s.mountsMissing()
+		s.readOtherwise()
 		s.waits()
 		s.meetsUpdate()
 		s.unplanned()
