@@ -194,7 +194,8 @@ func (r *rebuilder) allows(g *cluster.Guest, state *tf.Resource) bool {
 	case protected(g): // by hand, or of its template: the provider does not read that of a clone
 		r.refuse("rebuild-protection").Next("remove the protection", set(g, "--protection 0"))
 	case inHA(g):
-		r.refuse("rebuild-ha", g.HA).Next("remove it from the HA manager", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
+		what := fmt.Sprintf("remove it from the HA manager; add it again after the rebuild, with `ha-manager add vm:%d`", g.VMID)
+		r.refuse("rebuild-ha", g.HA).Next(what, r.leaveHA(g))
 	case len(r.borrowed[g.VMID]) > 0:
 		refuseLent(r.f, g, r.borrowed[g.VMID])
 	case g.Lock != "":
@@ -254,6 +255,15 @@ func (d *doubt) refuse(f *finding.Finding, v *schema.VM, spec string) {
 			addRemedy(f, remedy, spec, line)
 		}
 	}
+}
+
+// leaveHA is the line that takes a VM out of the HA manager. Since 9.1, that removes it from the rules as well if nothing else is said.
+func (r *rebuilder) leaveHA(g *cluster.Guest) string {
+	line := fmt.Sprintf("ha-manager remove vm:%d", g.VMID)
+	if r.Inventory.Since(9, 1) {
+		line += " --purge 0"
+	}
+	return line
 }
 
 // inHA reports whether the HA manager has a guest: Proxmox VE removes it there when it destroys it.

@@ -369,3 +369,14 @@ func entries(text string) map[string]string {
 	}
 	return out
 }
+
+// TestRebuildLeavesHA: the VM comes back, so that the rules of the HA manager keep it.
+func TestRebuildLeavesHA(t *testing.T) {
+	for release, want := range map[string]string{"8.4.21": "ha-manager remove vm:100", "9.2.11": "ha-manager remove vm:100 --purge 0"} {
+		in := rebuildable()
+		in.Inventory.Release, in.Inventory.Guest(100).HA = release, "started"
+		if r := JudgeRebuild(in, Judge(in), "lab", []string{"web1"}, nil, nil).Refused; len(r) != 1 || r[0].Steps[0].Lines[0].String() != want {
+			t.Errorf("%s: %+v", release, r)
+		}
+	}
+}

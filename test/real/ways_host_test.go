@@ -248,7 +248,7 @@ func (h *host) run(c hostCommand) (string, error) {
 	case "ha-manager":
 		switch at(1) {
 		case "remove":
-			return h.api("DELETE", "/cluster/ha/resources/"+at(2), nil)
+			return h.api("DELETE", "/cluster/ha/resources/"+at(2), options)
 		case "status":
 			return h.api("GET", "/cluster/ha/status/current", nil)
 		}
