@@ -87,7 +87,7 @@ func (r *run) apply() (err error) {
 
 // summarize prints what is about to be done.
 func (r *run) summarize(s *check.Session, found []finding.Finding, a *announcement) error {
-	notes := slices.Concat(s.Notes(found), r.checkpointNote(s), r.holderNotes(s, a), hardNotes(s, a), r.thenNote())
+	notes := slices.Concat(s.Notes(found), r.checkpointNote(s), r.holderNotes(s, a), lossNotes(s, a), r.thenNote())
 	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: notes}
 	for i := range found {
 		f := &found[i]

@@ -10,6 +10,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/check"
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/power"
 	"stackgen/internal/project"
@@ -78,7 +79,7 @@ func (r *run) destroy() (err error) {
 		Command: "destroy",
 		Stacks:  namesOf(all),
 		Actions: append(gone, a.actions()...),
-		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found), r.holderNotes(s, a), r.keptNotes(a), hardNotes(s, a)),
+		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found), r.holderNotes(s, a), r.keptNotes(a), lossNotes(s, a)),
 	}
 	err = r.carryOutDestroy(sum, a, all, r.confirmDestroy, func(p *plans) error { return r.destroyStack(s, p, found) })
 	if err != nil || !r.applied {
@@ -122,23 +123,42 @@ func (r *run) keptNotes(a *announcement) (notes []string) {
 	return notes
 }
 
-// hardNotes say which running VMs plans destroy without a shutdown: the provider shuts down only those whose configuration
-// enables an agent, and whose state does not say stop_on_destroy.
-func hardNotes(s *check.Session, a *announcement) (notes []string) {
-	var without, asked []string
+// A destroyedVM is a VM that a plan destroys, as the cluster has it.
+type destroyedVM struct {
+	at     string // STACK/KEY
+	guest  *cluster.Guest
+	change tf.Summary
+}
+
+// destroyedVMs are the VMs that plans destroy and the cluster has.
+func destroyedVMs(s *check.Session, a *announcement) (out []destroyedVM) {
 	for _, c := range a.changes {
-		g, at := s.Inventory.Guest(c.VMID), c.Unit.Stack+"/"+c.Key
-		if c.Unit != tf.VMUnit(c.Unit.Stack) || c.Action != tf.Delete || g == nil || g.Config == nil || g.Status != string(power.Running) {
-			continue
+		if c.Unit == tf.VMUnit(c.Unit.Stack) && c.Action == tf.Delete {
+			if g := s.Inventory.Guest(c.VMID); g != nil {
+				out = append(out, destroyedVM{at: c.Unit.Stack + "/" + c.Key, guest: g, change: c})
+			}
 		}
+	}
+	return out
+}
+
+// lossNotes say what a destroy of VMs does beside that: which running ones it stops hard, and which ones leave the HA manager.
+func lossNotes(s *check.Session, a *announcement) (notes []string) {
+	var without, asked, ha []string
+	for _, v := range destroyedVMs(s, a) {
 		stops := func(r tf.Resource) bool {
-			return r.Address == c.Address && r.Settled[schema.VMField(guest.StopOnDestroy).HCL] == "true"
+			return r.Address == v.change.Address && r.Settled[schema.VMField(guest.StopOnDestroy).HCL] == "true"
 		}
-		switch {
-		case !pve.AgentEnabled(g.Config.Raw[guest.Agent]):
-			without = append(without, at)
-		case slices.ContainsFunc(s.State[c.Unit].Resources, stops):
-			asked = append(asked, at)
+		// the provider shuts down only those whose configuration enables an agent, and whose state does not say stop_on_destroy
+		switch runs := v.guest.Config != nil && v.guest.Status == string(power.Running); {
+		case !runs:
+		case !pve.AgentEnabled(v.guest.Config.Raw[guest.Agent]):
+			without = append(without, v.at)
+		case slices.ContainsFunc(s.State[v.change.Unit].Resources, stops):
+			asked = append(asked, v.at)
+		}
+		if v.guest.HA != "" { // the provider destroys with `purge`
+			ha = append(ha, v.at)
 		}
 	}
 	if len(without) > 0 {
@@ -148,6 +168,10 @@ func hardNotes(s *check.Session, a *announcement) (notes []string) {
 	if len(asked) > 0 {
 		notes = append(notes, fewOf(asked)+one(asked, " has `stop_on_destroy: true`, so its destroy stops it hard",
 			" have `stop_on_destroy: true`, so their destroy stops them hard"))
+	}
+	if len(ha) > 0 {
+		notes = append(notes, fewOf(ha)+one(ha, " is an HA resource, which is destroyed with it: a VM that is created again is none",
+			" are HA resources, which are destroyed with them: VMs that are created again are none"))
 	}
 	return notes
 }

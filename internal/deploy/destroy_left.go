@@ -3,6 +3,7 @@ package deploy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackgen/internal/finding"
 )
@@ -32,6 +33,9 @@ func (r *run) notInState(found []finding.Finding) []string {
 			out = append(out, fmt.Sprintf("%s, %s %d on %s, was never completed. "+
 				"It is in no state, so it is not destroyed; `%s` says what to do",
 				f.Address, f.Word(), f.VMID, f.Node, r.p.Command("preflight", f.Stack)))
+		}
+		if f.Case == finding.OtherVMID {
+			out = append(out, fmt.Sprintf("%s has VMID %s now, and is not destroyed", f.Address, strings.Trim(fmt.Sprint(f.Candidates), "[]")))
 		}
 		if f.Type != finding.VM || f.Kind != finding.Adopt {
 			continue

@@ -45,7 +45,7 @@ func (r *run) destroyPart() error {
 		Command: "destroy",
 		Stacks:  namesOf(all),
 		Actions: append(goneAlready(all), a.actions()...),
-		Notes:   slices.Concat(s.Notes(found), r.notInState(found), r.holderNotes(s, a), r.keptNotes(a), hardNotes(s, a), r.leaveNotes()),
+		Notes:   slices.Concat(s.Notes(found), r.notInState(found), r.holderNotes(s, a), r.keptNotes(a), lossNotes(s, a), r.leaveNotes()),
 	}
 	err = r.carryOutDestroy(sum, a, all, r.confirmPart, func(p *plans) error { return r.destroyUnits(s, p, found) })
 	if err != nil || !r.applied || r.failed || r.ctx.Err() != nil {

@@ -80,6 +80,7 @@ const (
 
 	SilentAgent Case = "silent-agent" // Unknown: the guest is the VM, and a plan would wait for its agent
 	OtherGuest  Case = "other-guest"  // Conflict: another guest has its VMID, or the id that its state has
+	OtherVMID   Case = "other-vmid"   // Retiring: another VMID has the guest, so that no destroy reaches it
 )
 
 // Kinds are all kinds, in the order in which they are counted.

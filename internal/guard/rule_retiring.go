@@ -25,9 +25,12 @@ func (s *subject) destroys() finding.Code {
 	return "retired"
 }
 
-// retiringAbsent is a VM that was destroyed.
+// retiringAbsent is a VM that was destroyed, or has another VMID now.
 func (s *subject) retiringAbsent() {
 	s.Is(finding.Retiring, finding.Why("retired-gone"))
+	if s.otherVMID() {
+		s.Reason = finding.Why("retired-other-vmid")
+	}
 	switch {
 	case !s.notInState():
 	case s.entry.Gone:
@@ -87,4 +90,23 @@ func (s *subject) destroyedAlready() bool { return s.Destroy && s.absent() }
 
 func (s *subject) retiringDestroyed() {
 	s.Is(finding.Retiring, finding.Why("destroyed-already"))
+	if s.otherVMID() {
+		s.Reason = finding.Why("destroyed-other-vmid")
+	}
+}
+
+// otherVMID reports whether another VMID has the VM, which no destroy reaches, and shows it.
+func (s *subject) otherVMID() bool {
+	copies := s.seenCopies()
+	if s.entry.IsContainer() {
+		copies = s.containerCopies()
+	}
+	for _, c := range copies {
+		s.Case = finding.OtherVMID
+		s.listed[c.VMID] = true
+		s.Candidates = append(s.Candidates, c.VMID)
+		s.Because("%s: %s", sharing(c), Describe(c.Guest))
+		s.Next("inspect it; if it is this "+s.Word()+", destroy it by hand", inspect(c.Guest))
+	}
+	return len(copies) > 0
 }

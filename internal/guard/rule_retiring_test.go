@@ -21,8 +21,16 @@ func retiringCases() []ruleCase {
 		{"retiring: in the state of another VM", onlyGuest, func(s *scene) { s.retire(); s.movedTo("data") }, "forgotten: [web1]"},
 		{"conflict: in its state and in another one", both, func(s *scene) { s.retire(); s.movedTo("data") }, "forgotten: [web1]"},
 		{"retiring: destroyed already", onlyState, func(s *scene) { s.Destroy = true }, ""},
+		{"retiring: destroyed already", onlyState, func(s *scene) { s.Destroy = true; s.renumbered() }, "pvesh get /nodes/pve1/qemu/300/config"},
+		{"retiring: not in the cluster", onlyState, func(s *scene) { s.retire(); s.renumbered() }, "pvesh get /nodes/pve1/qemu/300/config"},
 		{"none: nothing to destroy", nowhere, func(s *scene) { s.Destroy = true }, ""},
 	}
+}
+
+// renumbered gives the guest another VMID.
+func (s *scene) renumbered() {
+	s.entry.Fingerprint = fingerprint("u-web1")
+	s.addGuest("u-web1")
 }
 
 // movedTo adds a stack whose state has web1.
