@@ -243,18 +243,27 @@ func (p *planJudge) replaces(c *tf.ResourceChange) {
 	f.Add(p.retire("or, for a new "+f.Word()+", give it a new key and retire this one", c))
 }
 
-// keepReplaced adds what of the spec replaces a VM, with the lines that leave the VM as it is.
+// keepReplaced adds what of the spec replaces a guest, with the lines that leave it as it is.
 func (p *planJudge) keepReplaced(f *finding.Finding, c *tf.ResourceChange) {
 	g, v := p.in.Inventory.Guest(tf.VMIDOf(c.Before)), p.spec(c)
-	if c.Type != guest.VMResource || c.Tainted || v == nil {
+	if c.Type != guest.VMResource && c.Type != guest.ContainerResource || c.Tainted || v == nil || g == nil || g.Config == nil {
 		return
 	}
 	updates, _ := p.effects(c, g)
+	if c.Type == guest.ContainerResource {
+		updates = p.containerEffects(c, g)
+	}
 	updates = slices.DeleteFunc(updates, func(u effect.Update) bool { return u.Harm != effect.Replaces })
 	if len(updates) == 0 {
 		return
 	}
 	addUpdates(f, updates, true)
+	if c.Type == guest.ContainerResource {
+		if lines := keepLinesOfContainer(g, v, updates); len(lines) > 0 {
+			f.Next("to keep what the container has, write into "+p.lock.Spec, lines...)
+		}
+		return
+	}
 	k := p.keeper(c, g, v)
 	differences := slices.DeleteFunc(k.differences(), func(d hardware.Difference) bool {
 		return !slices.ContainsFunc(updates, func(u effect.Update) bool { return d.Differs(u.Attribute()) })

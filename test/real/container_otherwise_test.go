@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"stackgen/internal/pvesim"
 )
 
 // TestContainerOtherwise: somebody takes a container out of its pool, and its spec gets nesting after it was made. No plan shows
@@ -30,4 +32,21 @@ func TestContainerOtherwise(t *testing.T) {
 	if said := p.deployed(0, "apply --yes", "nothing to do: live is as its spec says"); strings.Contains(said, "except") {
 		t.Error(said)
 	}
+
+	// It is restored to another storage. Another datastore in the spec than it has would replace it: the printed line keeps it.
+	sim.Change(func(s *pvesim.Seed) {
+		for _, g := range s.Guests {
+			if g.VMID == 300 {
+				g.Config["rootfs"] = "shared:300/vm-300-disk-0.raw,size=4G"
+			}
+		}
+	})
+	said = p.deployed(3, "preflight", "the plan replaces it", "to keep what the container has, write into specs/live.yaml")
+	line := regexp.MustCompile(`\n +(rootfs: .*?)( +#.*)?\n`).FindStringSubmatch(said)
+	if line == nil {
+		t.Fatal(said)
+	}
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "rootfs: {datastore: local-lvm, size: 4}", line[1], 1))
+	p.render()
+	p.deployed(0, "apply --yes", "live is as its spec says")
 }
