@@ -245,7 +245,7 @@ func poweredOf(view *operate.View, o *operate.One) report.Powered {
 	}
 	if p := o.Point; p != nil {
 		out.Checkpoint = &report.Checkpoint{Name: p.Name, Time: p.Time.Format(time.RFC3339), Repairs: p.Repairs, Leaves: p.Leaves,
-			Detaches: p.Detaches}
+			Detaches: p.Detaches, Returns: p.Returns}
 	}
 	return out
 }

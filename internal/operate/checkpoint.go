@@ -45,6 +45,7 @@ type Checkpoint struct {
 	Repairs  []string // properties that the next apply changes after a reset
 	Leaves   []string // properties that a reset changes, and that an apply leaves
 	Detaches []string // interfaces of disks of the spec that a reset detaches: they were added since
+	Returns  []string // interfaces of disks that were replaced since: a reset puts the former ones back
 
 	config *cluster.Config
 	was    map[string]string // the configuration of the VM that a reset replaces

@@ -75,6 +75,7 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 				o.Point.Detaches = detached(o)
 			}
 		}
+		o.Point.Returns = returned(o)
 		o.Text = o.Point.plan()
 	}
 }
@@ -104,6 +105,9 @@ func (c *Checkpoint) after() (text string) {
 	if len(c.Detaches) > 0 {
 		text += "; it detaches " + strings.Join(c.Detaches, ", ") + ", which `stackgen preflight` says how to attach again"
 	}
+	if len(c.Returns) > 0 {
+		text += "; it puts back the former disk of " + strings.Join(c.Returns, ", ") + ", and what is there now becomes an unused disk"
+	}
 	if len(c.Repairs) > 0 {
 		text += "; the next apply changes " + strings.Join(c.Repairs, ", ")
 	}
@@ -123,6 +127,21 @@ func detached(o *One) []string {
 	return slices.DeleteFunc(o.Spec.Interfaces(), func(at string) bool {
 		return now[at] == "" || then[at] != "" || kept[pve.ParseDrive(at, now[at]).File]
 	})
+}
+
+// returned are the interfaces of the disks that a VM had then, and of which it has others now.
+func returned(o *One) (out []string) {
+	then := o.Point.config.Raw
+	kept := map[string]bool{}
+	for _, d := range pve.Drives(then) {
+		kept[d.File] = true
+	}
+	for _, d := range pve.Drives(o.Guest.Config.Raw) {
+		if then[d.Key] != "" && !d.CDROM() && !d.IsUnused() && !kept[d.File] {
+			out = append(out, d.Key)
+		}
+	}
+	return out
 }
 
 // otherGuest says what identity a configuration has that is not that of the VM, as it is now

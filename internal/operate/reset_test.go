@@ -362,6 +362,20 @@ func TestResetOnChain(t *testing.T) {
 	w.want(w.resets("second"), "done reset to second of TIME, and stopped")
 }
 
+// TestResetPutsBack: a reset names the disk that was replaced since.
+func TestResetPutsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, func(s *pvesim.Seed) { s.Guests[len(s.Guests)-1].Config["scsi0"] = "local-lvm:vm-301-disk-0,size=1G" })
+	w.saves("first")
+	w.sets(301, url.Values{"delete": {"scsi0"}})
+	w.sets(301, url.Values{"scsi0": {"local-lvm:1"}})
+	v := w.view()
+	planned, err := v.PlanResets(context.Background(), w.request(v, power.Rollback, "first"))
+	expect(t, err)
+	w.want(said(planned), "planned would be reset to first of TIME, and what it has written since then is lost; "+
+		"it puts back the former disk of scsi0, and what is there now becomes an unused disk")
+}
+
 // TestPoints: the checkpoint of a VM is the one that was taken or reset to last.
 func TestPoints(t *testing.T) {
 	t.Parallel()

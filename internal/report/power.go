@@ -51,6 +51,7 @@ type Checkpoint struct {
 	Repairs  []string `json:"repairs,omitempty"`  // properties that the next apply changes after a reset
 	Leaves   []string `json:"leaves,omitempty"`   // properties that a reset changes, and that an apply leaves
 	Detaches []string `json:"detaches,omitempty"` // interfaces of disks that a reset detaches
+	Returns  []string `json:"returns,omitempty"`  // interfaces of disks that were replaced, and whose former ones a reset puts back
 }
 
 // Print writes the report as text or JSON.
