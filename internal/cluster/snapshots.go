@@ -45,7 +45,8 @@ func (inv *Inventory) withoutSnapshots(node string, all []image) string {
 			return i.disk + " is the path " + i.path + " of the node and no volume, and Proxmox VE takes no snapshot of a container with one"
 		}
 		s := inv.Storage(i.storage, node)
-		if s == nil || i.format == "qcow2" {
+		d := inv.Datastore(i.storage)
+		if s == nil || i.format == "qcow2" || i.format == "" && d != nil && d.Chain { // qcow2 is the default of such a storage
 			continue
 		}
 		if t := StorageTypeOf(s.Type); !t.Snapshots && (t.Raw || t.Files && i.format != "") {
