@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"stackgen/generator"
 	"stackgen/internal/files"
@@ -67,6 +68,9 @@ func (p *Project) RemoveLeft() error {
 			continue
 		}
 		found, err := look(nil, "", "", dir)
+		if found.state != "" {
+			continue // stackgen keeps no state there: the stack was written by hand, and its files are on another branch, say
+		}
 		if err == nil {
 			err = found.remove()
 		}
@@ -83,6 +87,7 @@ type leftover struct {
 	dir      string
 	stale    bool
 	unstored string // the file of a state that no backend has, or nothing
+	state    string // the file of another state, or nothing
 }
 
 // look looks at the folder of a unit of a stack, whose lock is l, of the project in the
@@ -101,6 +106,8 @@ func look(l *lock.Stack, unit, root, dir string) (leftover, error) {
 			return fs.SkipDir
 		case d.Name() == unstored:
 			found.unstored = path
+		case strings.HasSuffix(d.Name(), ".tfstate") && filepath.Base(filepath.Dir(path)) != ".terraform":
+			found.state = path
 		case !found.stale && d.Name() == "terraform.tfstate" && filepath.Base(filepath.Dir(path)) == ".terraform":
 			if body, err := files.Read(path, maxInitialized); err == nil { // else, the same
 				found.stale = generator.NeedsInit(l, unit, root, body)
@@ -116,6 +123,10 @@ func (f *leftover) remove() error {
 	if f.unstored != "" {
 		return fmt.Errorf("OpenTofu could not store a state, and left it in %s: "+
 			"store it with `tofu state push`, or move it away, then run the same command again", f.unstored)
+	}
+	if f.state != "" {
+		return fmt.Errorf("%s is a state that stackgen did not put there, and its folder is removed before an apply: "+
+			"move it away, then run the same command again", f.state)
 	}
 	if err := os.RemoveAll(f.dir); err != nil {
 		return fmt.Errorf("cannot remove what Terragrunt generated from an earlier render: %w", err)
