@@ -81,6 +81,12 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 		f.Is(finding.Unknown, finding.Why("dns-not-known", why))
 		f.Next("query it, then run preflight again",
 			fmt.Sprintf("dig %s -p %d %s A", shell.Word("@"+at.DNS.Server), at.DNS.Port, shell.Word(name)))
+	case j.zoneMeetsOther(at, vm, states, answer, name):
+		f.Is(finding.Conflict, finding.Why("record-of-other-address"))
+		f.Because("DNS has %s", strings.Join(answer.Addresses, " "))
+		f.Because("the state has %s: an apply would add the address of the %s to %s, and later remove the others", states[0].ID, f.Word(), name)
+		f.Add(finding.DoAll("if nothing uses it, remove it, then run preflight again", removal(at.DNS.Server, at.DNS.Port, f.Key, "A")))
+		f.Next("if it is not yours, publish another name: write into "+at.Spec, specLine(vm, "dns: {records: [NAME]}"))
 	case len(states) > 0 && len(answer.Addresses) > 0:
 		f.Is(finding.Managed, finding.Why("record-agrees")).Because("DNS has %s", strings.Join(answer.Addresses, " "))
 	case len(states) > 0:
@@ -109,6 +115,16 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	default:
 		j.existing(at, f, vm, r, answer)
 	}
+}
+
+// zoneMeetsOther reports whether the spec has another zone than the state, and the name there has other addresses than the VM's.
+// The provider creates a record by adding an address to what is there.
+func (j *judge) zoneMeetsOther(at *place, vm *schema.VM, states []tf.Resource, answer *cluster.Record, name string) bool {
+	if len(states) == 0 || states[0].ID == "" || strings.EqualFold(states[0].ID, name) || answer == nil || answer.Wildcard {
+		return false
+	}
+	expected := j.addresses(at, vm)
+	return slices.ContainsFunc(answer.Addresses, func(a string) bool { return !slices.Contains(expected, a) })
 }
 
 // formerUnit is the unit that hands a record over, or "". That the record is in
