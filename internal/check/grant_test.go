@@ -94,3 +94,35 @@ func TestTakeGrant(t *testing.T) {
 	h.command.Args, h.Unit = []string{"apply", "tfplan"}, tf.Unit{Stack: "lab", Unit: "dns"}
 	want("another unit", "grant-other-unit")
 }
+
+// TestFailedBesideOther: a run of Terragrunt that was refused beside an apply changes nothing of what that is about to create.
+func TestFailedBesideOther(t *testing.T) {
+	root := t.TempDir()
+	h := &Hook{Session: New(&project.Project{Root: root, Lock: &lock.Lock{}}, Sources{}), Unit: tf.VMUnit("lab")}
+	other, err := process.NewProcess(int32(os.Getpid())) // it lives, and did not start the hook
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, err := other.CreateTime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		started int64
+		kept    bool
+	}{{started, true}, {started - 60_000, false}} {
+		begun := Begun{"a": {VMID: 300}}
+		if err := begun.Write(root, "lab"); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteRecord(RecordFile(root, "lab", "apply"), recordedRun{Process: other.Pid, Started: c.started}); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Failed(t.Context(), WithoutAnswer); err != nil {
+			t.Fatal(err)
+		}
+		if is, err := ReadBegun(root, "lab"); err != nil || is["a"].Unanswered == c.kept {
+			t.Errorf("a run that began at %d: %v (%v)", c.started, is, err)
+		}
+	}
+}

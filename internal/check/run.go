@@ -242,12 +242,35 @@ type recordedRun struct {
 	ToolStarted int64    `json:"tool_started"`
 }
 
-// startedBy is the recorded run if it started this process, or nil. A command records its run of
-// Terragrunt once that has started, and a hook may come before that: then the command itself tells.
-func (h *Hook) startedBy() *recordedRun {
+// recorded is the record of who applies the stack, or nil.
+func (h *Hook) recorded() *recordedRun {
 	var who recordedRun
 	body, err := files.Read(RecordFile(h.Project.Root, h.Unit.Stack, "apply"), maxHolder)
 	if err != nil || json.Unmarshal(body, &who) != nil {
+		return nil
+	}
+	return &who
+}
+
+// otherRun reports whether a command applies the stack now that did not start this process: what is recorded to be created is its.
+func (h *Hook) otherRun() bool {
+	who := h.recorded()
+	works := func(pid int32, at int64) bool {
+		p, err := process.NewProcess(pid)
+		if pid == 0 || err != nil {
+			return false
+		}
+		started, err := p.CreateTime()
+		return err == nil && sameStart(at, started)
+	}
+	return who != nil && h.startedBy() == nil && (works(who.Process, who.Started) || works(who.Tool, who.ToolStarted))
+}
+
+// startedBy is the recorded run if it started this process, or nil. A command records its run of
+// Terragrunt once that has started, and a hook may come before that: then the command itself tells.
+func (h *Hook) startedBy() *recordedRun {
+	who := h.recorded()
+	if who == nil {
 		return nil
 	}
 	p, err := process.NewProcess(int32(os.Getppid()))
@@ -255,7 +278,7 @@ func (h *Hook) startedBy() *recordedRun {
 		started, unknown := p.CreateTime()
 		is := func(pid int32, at int64) bool { return p.Pid == pid && unknown == nil && sameStart(at, started) }
 		if is(who.Tool, who.ToolStarted) || is(who.Process, who.Started) {
-			return &who
+			return who
 		}
 	}
 	return nil
