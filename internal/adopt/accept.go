@@ -90,7 +90,7 @@ func (t *target) accept(chosen *choice, state tf.State) {
 	attributes := t.attributes
 	if slices.Contains(attributes, nodeName) {
 		node := &schema.Node{Shape: schema.ShapeString, Text: t.guest.Node}
-		t.lines = append(t.lines, edit.Setting{Key: guest.Node, Line: hardware.Assignment(guest.Node, node)})
+		t.lines = append(t.lines, edit.Setting{Key: guest.Node, Line: hardware.Assignment(guest.VM, guest.Node, node)})
 		attributes = slices.DeleteFunc(slices.Clone(attributes), func(a string) bool { return a == nodeName })
 	}
 	attributes, steps := t.withoutStale(attributes, state)

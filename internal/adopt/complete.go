@@ -129,7 +129,7 @@ func (p *planner) setNodes() error {
 			continue
 		}
 		node := &schema.Node{Shape: schema.ShapeString, Text: p.inventory.Guest(p.vmids[vm]).Node}
-		line := edit.Setting{Key: guest.Node, Line: hardware.Assignment(guest.Node, node)}
+		line := edit.Setting{Key: guest.Node, Line: hardware.Assignment(guest.VM, guest.Node, node)}
 		body, err := edit.Set(p.edited[p.files[vm]], p.entry(vm), []edit.Setting{line})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %s: %w", p.files[vm], vm, err))

@@ -300,8 +300,8 @@ const (
 
 // Failed forgets the VMs that the run of the unit, which has failed, was about to create and
 // did not make. If a request of the run had no answer, they may still be made, and it keeps
-// them. If a VMID was taken, it forgets those that are in no state. `stackgen apply` does that itself; what it is about to create
-// is no matter of a run beside it, which was refused.
+// them. If a VMID was taken, it forgets those that are in no state. `stackgen apply` does that itself, and
+// what it is about to create is not forgotten for a run beside it that was refused.
 func (h *Hook) Failed(ctx context.Context, how Failure) error {
 	vms, err := ReadBegun(h.Project.Root, h.Unit.Stack)
 	if err != nil || len(vms) == 0 || h.left || h.ownRun() || h.otherRun() {

@@ -10,7 +10,6 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/check"
-	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/power"
 	"stackgen/internal/project"
@@ -123,42 +122,27 @@ func (r *run) keptNotes(a *announcement) (notes []string) {
 	return notes
 }
 
-// A destroyedVM is a VM that a plan destroys, as the cluster has it.
-type destroyedVM struct {
-	at     string // STACK/KEY
-	guest  *cluster.Guest
-	change tf.Summary
-}
-
-// destroyedVMs are the VMs that plans destroy and the cluster has.
-func destroyedVMs(s *check.Session, a *announcement) (out []destroyedVM) {
-	for _, c := range a.changes {
-		if c.Unit == tf.VMUnit(c.Unit.Stack) && c.Action == tf.Delete {
-			if g := s.Inventory.Guest(c.VMID); g != nil {
-				out = append(out, destroyedVM{at: c.Unit.Stack + "/" + c.Key, guest: g, change: c})
-			}
-		}
-	}
-	return out
-}
-
 // lossNotes say what a destroy of VMs does beside that: which running ones it stops hard, and which ones leave the HA manager.
 func lossNotes(s *check.Session, a *announcement) (notes []string) {
 	var without, asked, ha []string
-	for _, v := range destroyedVMs(s, a) {
+	for _, c := range a.changes {
+		g, at := s.Inventory.Guest(c.VMID), c.Unit.Stack+"/"+c.Key
+		if c.Unit != tf.VMUnit(c.Unit.Stack) || c.Action != tf.Delete || g == nil {
+			continue
+		}
+		if g.HA != "" { // the provider destroys with `purge`
+			ha = append(ha, at)
+		}
 		stops := func(r tf.Resource) bool {
-			return r.Address == v.change.Address && r.Settled[schema.VMField(guest.StopOnDestroy).HCL] == "true"
+			return r.Address == c.Address && r.Settled[schema.VMField(guest.StopOnDestroy).HCL] == "true"
 		}
-		// the provider shuts down only those whose configuration enables an agent, and whose state does not say stop_on_destroy
-		switch runs := v.guest.Config != nil && v.guest.Status == string(power.Running); {
-		case !runs:
-		case !pve.AgentEnabled(v.guest.Config.Raw[guest.Agent]):
-			without = append(without, v.at)
-		case slices.ContainsFunc(s.State[v.change.Unit].Resources, stops):
-			asked = append(asked, v.at)
-		}
-		if v.guest.HA != "" { // the provider destroys with `purge`
-			ha = append(ha, v.at)
+		// The provider shuts down only those whose configuration enables an agent, and whose state does not say stop_on_destroy.
+		switch {
+		case g.Config == nil || g.Status != string(power.Running):
+		case !pve.AgentEnabled(g.Config.Raw[guest.Agent]):
+			without = append(without, at)
+		case slices.ContainsFunc(s.State[c.Unit].Resources, stops):
+			asked = append(asked, at)
 		}
 	}
 	if len(without) > 0 {

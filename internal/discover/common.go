@@ -25,7 +25,7 @@ func (s *stack) chooseCommon() {
 		return
 	}
 	if node := s.commonNode(); node != "" {
-		s.common = append(s.common, line{guest.Node, hardware.Assignment(guest.Node, text(node))})
+		s.common = append(s.common, line{guest.Node, hardware.Assignment(guest.VM, guest.Node, text(node))})
 	}
 	s.commonOf(guest.VM)
 	if s.noRecords && len(s.of(guest.VM)) > 0 {

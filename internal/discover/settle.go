@@ -152,7 +152,7 @@ func (p *proposer) inherit(joined *schema.Project) (again bool) {
 		for _, m := range s.members {
 			v := vmOf(of, m.key)
 			if v.Node != m.guest.Node {
-				m.own = append(m.own, line{guest.Node, hardware.Assignment(guest.Node, text(m.guest.Node))})
+				m.own = append(m.own, line{guest.Node, hardware.Assignment(guest.VM, guest.Node, text(m.guest.Node))})
 			}
 			if m.managed && !s.addOwn(m, m.reading.Own(v)) {
 				again = true

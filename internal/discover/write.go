@@ -99,7 +99,7 @@ func (s *stack) entry(m *member, at stage) edit.NewVM {
 		return out
 	}
 	if m.name != "" && !m.managed {
-		out.Lines = append(out.Lines, hardware.Assignment(guest.Name, text(m.name)))
+		out.Lines = append(out.Lines, hardware.Assignment(guest.VM, guest.Name, text(m.name)))
 	}
 	for _, l := range m.own {
 		out.Lines = append(out.Lines, l.text)

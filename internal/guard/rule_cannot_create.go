@@ -138,7 +138,7 @@ func addRemedy(f *finding.Finding, r feasible.Remedy, spec string, line func(str
 	what, lines := strings.ReplaceAll(r.What, "SPEC", spec), r.Commands
 	switch {
 	case r.Value != nil:
-		lines = []string{line(hardware.Assignment(r.Field, r.Value))}
+		lines = []string{line(hardware.Assignment(f.GuestKind(), r.Field, r.Value))}
 	case r.Text != "":
 		lines = []string{line(r.Text)}
 	}

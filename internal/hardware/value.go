@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -92,10 +93,10 @@ func Text(text string) string {
 // Flow is a value as YAML on one line; nothing is "".
 func Flow(n *schema.Node) string { return flow(n) }
 
-// Assignment is the line of a spec that gives a property a value, without the parts
+// Assignment is the line of a spec that gives a property of a kind of guest a value, without the parts
 // that are its defaults.
-func Assignment(field string, value *schema.Node) string {
-	f := schema.VMField(field)
+func Assignment(kind guest.Kind, field string, value *schema.Node) string {
+	f := schema.FieldOf(kind, field)
 	return assignment(f, (&comparison{}).pruned(f, value, nil))
 }
 

@@ -183,7 +183,7 @@ func scalar(text string) string {
 
 // node is the line of a node.
 func node(name string) string {
-	return hardware.Assignment(guest.Node, &schema.Node{Shape: schema.ShapeString, Text: name})
+	return hardware.Assignment(guest.VM, guest.Node, &schema.Node{Shape: schema.ShapeString, Text: name})
 }
 
 // pad aligns comments.
